@@ -27,31 +27,14 @@ const SUMS: [Row; 7] = [
 const LONG_SUMS: [Row; 1] = [("u8", "+u32", "select(a[x] > 100, u32(3), u32(1))", 32, 2.5)];
 
 /// On `x86-64-v3`.
+#[rustfmt::skip]
 const LOOPS: [Row; 89] = [
     // Fixed point: the upper half of a product of a factor with room, both halves, two registers of dealt lanes.
     ("u16", "u16", "u16((u32(a[x]) * 77) >> 8)", 16, 1.5),
     ("i16", "i16", "i16((i32(a[x]) * 181 + 128) >> 8)", 16, 1.5),
-    (
-        "i16",
-        "i16",
-        "i16((i32(a[x]) * i32(b[x]) + 4096) >> 13)",
-        16,
-        4.0,
-    ),
-    (
-        "i16",
-        "i16",
-        "i16_sat((i32(a[x]) * i32(b[x])) >> 12)",
-        16,
-        4.5,
-    ),
-    (
-        "i16",
-        "i16",
-        "i16_sat((i32(a[x]) * i32(b[x]) + 2048) >> 12)",
-        16,
-        5.5,
-    ),
+    ("i16", "i16", "i16((i32(a[x]) * i32(b[x]) + 4096) >> 13)", 16, 4.0),
+    ("i16", "i16", "i16_sat((i32(a[x]) * i32(b[x])) >> 12)", 16, 4.5),
+    ("i16", "i16", "i16_sat((i32(a[x]) * i32(b[x]) + 2048) >> 12)", 16, 5.5),
     ("i16", "i32", "i32(a[x]) * i32(b[x])", 16, 5.0),
     // The upper bits of products that are wider than lanes: in pairs, whose signs nothing reads.
     ("i32", "i32", "i32((i64(a[x]) * i64(b[x])) >> 32)", 8, 4.5),
@@ -63,52 +46,22 @@ const LOOPS: [Row; 89] = [
     ("i16", "i16", "a[x] / 10", 16, 3.0),
     ("u16", "u16", "(a[x] & 0x7fff) / 7", 16, 2.0),
     // What ranges decide.
-    (
-        "i32",
-        "i32",
-        "select(a[x] % 360 < 0, a[x] % 360 + 360, a[x] % 360)",
-        8,
-        7.5,
-    ),
-    (
-        "u16",
-        "u8",
-        "select(a[x] / 300 > 240, 0, u8(a[x] / 300))",
-        16,
-        3.5,
-    ),
+    ("i32", "i32", "select(a[x] % 360 < 0, a[x] % 360 + 360, a[x] % 360)", 8, 7.5),
+    ("u16", "u8", "select(a[x] / 300 > 240, 0, u8(a[x] / 300))", 16, 3.5),
     // Clamped differences of the other sign, less half the range; a test for an interval.
     ("u8", "i8", "i8_sat(i16(a[x]) - i16(b[x]))", 32, 1.5),
     ("i8", "u8", "u8_sat(i16(a[x]) - i16(b[x]))", 32, 1.5),
     ("u16", "i16", "i16_sat(i32(a[x]) - i32(b[x]))", 16, 1.5),
-    (
-        "u8",
-        "u8",
-        "select(a[x] >= 97 && a[x] <= 122, a[x] - 32, a[x])",
-        32,
-        2.5,
-    ),
+    ("u8", "u8", "select(a[x] >= 97 && a[x] <= 122, a[x] - 32, a[x])", 32, 2.5),
     // Floats as short integers: clamped before they are converted, rounded by the conversion.
     ("f32", "u8", "u8_sat(a[x])", 32, 8.5),
     ("f32", "u8", "u8(clamp(a[x], 0, 255))", 32, 10.5),
-    (
-        "f32",
-        "i8",
-        "i8(round_even(clamp(a[x], -128, 127)))",
-        32,
-        10.5,
-    ),
+    ("f32", "i8", "i8(round_even(clamp(a[x], -128, 127)))", 32, 10.5),
     ("f32", "i8", "i8_sat(round_even(a[x]))", 32, 12.5),
     ("f64", "i16", "i16_sat(a[x])", 8, 4.5),
     ("f32", "i32", "i32_sat(round_even(a[x]))", 8, 2.5),
     // The upper half of what is used as a whole too.
-    (
-        "u32",
-        "u32",
-        "((a[x] ^ (a[x] >> 16)) * 77) ^ ((a[x] ^ (a[x] >> 16)) >> 13)",
-        8,
-        4.0,
-    ),
+    ("u32", "u32", "((a[x] ^ (a[x] >> 16)) * 77) ^ ((a[x] ^ (a[x] >> 16)) >> 13)", 8, 4.0),
     // Quotients by what is no constant, through floats.
     ("u16", "u16", "a[x] / b[x]", 16, 7.5),
     ("i16", "i16", "a[x] % b[x]", 8, 14.0),
@@ -117,36 +70,18 @@ const LOOPS: [Row; 89] = [
     ("i32", "i32", "a[x] / b[x]", 8, 13.0),
     ("u32", "u32", "a[x] / b[x]", 8, 18.0),
     ("u16", "u32", "u32(a[x]) / u32(b[x])", 8, 6.0),
-    (
-        "u16",
-        "u16",
-        "((a[x] & 255) * 255 + (b[x] >> 1)) / b[x]",
-        16,
-        10.5,
-    ),
+    ("u16", "u16", "((a[x] & 255) * 255 + (b[x] >> 1)) / b[x]", 16, 10.5),
     // Differences from zero inside of an expression.
     ("u16", "u16", "a[x] | (0 - a[x])", 16, 1.0),
     ("i8", "i8", "select(a[x] > b[x], -a[x], b[x])", 32, 2.5),
     ("u16", "u16", "(0 - a[x]) >> 3", 16, 1.0),
     // One product in place of two: parts of a sum that are written apart.
     ("i64", "i64", "a[x] * 77 + b[x] * 77", 4, 5.0),
-    (
-        "i32",
-        "i32",
-        "a[x] * 6 + b[x] + a[x] * b[x] + b[x] * 6",
-        8,
-        3.5,
-    ),
+    ("i32", "i32", "a[x] * 6 + b[x] + a[x] * b[x] + b[x] * 6", 8, 3.5),
     // Computed elements and a constant: clamped where nothing clamps, the high half of a product.
     ("i32", "i32", "sat_add(a[x], 30)", 8, 1.0),
     ("u32", "u32", "sat_sub(min(a[x], b[x]), 70000)", 8, 1.5),
-    (
-        "u16",
-        "u16",
-        "u16((u32(a[x] ^ b[x]) * 12345) >> 16)",
-        16,
-        1.5,
-    ),
+    ("u16", "u16", "u16((u32(a[x] ^ b[x]) * 12345) >> 16)", 16, 1.5),
     // Lanes that are packed, once, twice, out of order.
     ("i32", "i16", "i16_sat(a[x])", 8, 1.0),
     ("i32", "i16", "i16_sat(a[x])", 16, 1.5),
@@ -158,60 +93,18 @@ const LOOPS: [Row; 89] = [
     // Computed in two registers, wider, and narrowed into one.
     ("i32", "i16", "i16(a[x] >> 5)", 16, 3.5),
     ("i32", "u8", "u8(a[x] >> 5)", 16, 6.0),
-    (
-        "i16",
-        "i16",
-        "i16_sat(rounding_shr(widening_mul(a[x], b[x]), 16))",
-        16,
-        9.5,
-    ),
-    (
-        "i16",
-        "i16",
-        "i16_sat(rounding_shr(widening_mul(a[x], b[x]) + widening_mul(a[x], a[x]), 8))",
-        8,
-        7.0,
-    ),
-    (
-        "u16",
-        "u8",
-        "u8_sat((u32(a[x]) * u32(b[x])) >> 12)",
-        32,
-        17.5,
-    ),
-    (
-        "u8",
-        "u16",
-        "u16((u32(a[x]) * u32(b[x]) * 3) >> 4)",
-        16,
-        11.5,
-    ),
+    ("i16", "i16", "i16_sat(rounding_shr(widening_mul(a[x], b[x]), 16))", 16, 9.5),
+    ("i16", "i16", "i16_sat(rounding_shr(widening_mul(a[x], b[x]) + widening_mul(a[x], a[x]), 8))", 8, 7.0),
+    ("u16", "u8", "u8_sat((u32(a[x]) * u32(b[x])) >> 12)", 32, 17.5),
+    ("u8", "u16", "u16((u32(a[x]) * u32(b[x]) * 3) >> 4)", 16, 11.5),
     // Averages that no instruction has.
     ("i16", "i16", "avg_floor(a[x], b[x])", 16, 2.0),
     ("i8", "i8", "avg(a[x], b[x])", 32, 2.0),
     ("u32", "u32", "avg_floor(a[x], b[x])", 8, 2.0),
     // Weighted averages, by averages; saturation twice in place of once in more bits.
-    (
-        "u8",
-        "u8",
-        "u8((u16(a[x]) + 3 * u16(b[x]) + 2) >> 2)",
-        32,
-        2.0,
-    ),
-    (
-        "u8",
-        "u8",
-        "u8((5 * u16(a[x]) + 3 * u16(b[x]) + 4) >> 3)",
-        32,
-        3.5,
-    ),
-    (
-        "u16",
-        "u16",
-        "u16((u32(a[x]) + 3 * u32(b[x]) + 1) >> 2)",
-        16,
-        2.0,
-    ),
+    ("u8", "u8", "u8((u16(a[x]) + 3 * u16(b[x]) + 2) >> 2)", 32, 2.0),
+    ("u8", "u8", "u8((5 * u16(a[x]) + 3 * u16(b[x]) + 4) >> 3)", 32, 3.5),
+    ("u16", "u16", "u16((u32(a[x]) + 3 * u32(b[x]) + 1) >> 2)", 16, 2.0),
     ("i8", "i8", "i8_sat(i16(a[x]) - 2 * i16(b[x]))", 32, 1.0),
     ("u8", "u8", "u8_sat(u16(a[x]) + 3 * u16(b[x]))", 32, 1.5),
     // Rounding shifts, shifts with the sign.
@@ -228,35 +121,11 @@ const LOOPS: [Row; 89] = [
     // Functions of few bits, looked up.
     ("u8", "u8", "popcount(a[x])", 32, 3.0),
     ("i8", "i8", "clz(a[x] ^ b[x])", 32, 3.5),
-    (
-        "u8",
-        "u8",
-        "lookup([7, 1, 3, 200, 9, 4, 4, 2], a[x] & 7)",
-        32,
-        1.0,
-    ),
-    (
-        "u8",
-        "i8",
-        "lookup([1, -5, 3, 7, -9, 11, 13, 15, 2, 4, 6, 8, 10, 12, 14, 16, 3, 1, 4, 1, 5], a[x] & 31)",
-        32,
-        3.0,
-    ),
-    (
-        "i32",
-        "f32",
-        "lookup([0.5, 1.5, -2.5, 3, 4, 5, 6, 7], a[x] & 7)",
-        8,
-        1.5,
-    ),
+    ("u8", "u8", "lookup([7, 1, 3, 200, 9, 4, 4, 2], a[x] & 7)", 32, 1.0),
+    ("u8", "i8", "lookup([1, -5, 3, 7, -9, 11, 13, 15, 2, 4, 6, 8, 10, 12, 14, 16, 3, 1, 4, 1, 5], a[x] & 31)", 32, 3.0),
+    ("i32", "f32", "lookup([0.5, 1.5, -2.5, 3, 4, 5, 6, 7], a[x] & 7)", 8, 1.5),
     // Bytes that only move.
-    (
-        "u32",
-        "u32",
-        "a[x] << 24 | (a[x] & 0xff00) << 8 | a[x] >> 8 & 0xff00 | a[x] >> 24",
-        8,
-        0.5,
-    ),
+    ("u32", "u32", "a[x] << 24 | (a[x] & 0xff00) << 8 | a[x] >> 8 & 0xff00 | a[x] >> 24", 8, 0.5),
     ("u16", "u16", "a[x] << 8 | a[x] >> 8", 16, 0.5),
     ("u64", "u64", "a[x] << 24 | a[x] >> 40", 4, 0.5),
     // Counts in wider elements than are looked up.
