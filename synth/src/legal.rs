@@ -37,7 +37,8 @@ impl Pass<'_> {
         if let Some(&done) = self.done.get(&t) {
             return done;
         }
-        if let Some(field) = self.low_field(t).or_else(|| self.raised(t)) {
+        let simpler = self.low_field(t).or_else(|| self.raised(t));
+        if let Some(field) = simpler.or_else(|| self.extended_choice(t)) {
             self.done.insert(t, field);
             return field;
         }
@@ -92,6 +93,27 @@ impl Pass<'_> {
         let value = self.low_bits(x, t.width(), &mut HashMap::new())?;
         let by = Term::bv(t.width(), i128::from(low.width()));
         raw(Op::new(OpCode::BvShl), &[value, by])
+    }
+
+    /// A choice of odd width that is extended: of what is extended.
+    fn extended_choice(&mut self, t: Term) -> Option<Term> {
+        let (op, args) = t.as_app()?;
+        let extends = matches!(op.code, OpCode::Zext | OpCode::Sext);
+        if !extends || regular(args[0]) || !regular(t) {
+            return None;
+        }
+        let &[test, x, y] = args[0].args_of(OpCode::Ite)? else {
+            return None;
+        };
+        let signed = op.code == OpCode::Sext;
+        let extended = |x: Term| match (x.as_bits(), x.args_of(op.code)) {
+            (Some(bits), _) if signed => Some(Term::bits(bits.sext(t.width()))),
+            (Some(bits), _) => Some(Term::bits(bits.zext(t.width()))),
+            (None, Some(&[inner])) => resize(inner, t.width(), signed),
+            (None, _) => resize(x, t.width(), signed),
+        };
+        let choice = raw(Op::new(OpCode::Ite), &[test, extended(x)?, extended(y)?])?;
+        Some(self.visit(choice))
     }
 
     /// A value whose low bits are those of `x`, in another width.
@@ -450,6 +472,27 @@ mod tests {
         let prover = Prover::new(Default::default());
         for part in [nibble, b::extract(x, 11, 4), b::extract(x, 15, 1)] {
             let t = b::concat(&[part, Term::bv(8 - part.width(), 0)]);
+            let new = legalize(t, &prover);
+            assert!(is_legal(new), "{t}: {new}");
+            assert!(prover.prove_equal(new, t).is_proved(), "{t}: {new}");
+        }
+    }
+
+    #[test]
+    fn shifted_choices_are_choices_of_what_is_shifted() {
+        let [x, y, z] = ["x", "y", "z"].map(|name| Term::var(name, Sort::Bv(16)));
+        let choice = |x: Term, y: Term, z: Term| {
+            let test = raw(Op::new(OpCode::BvUlt), &[x, y]).expect("a comparison");
+            raw(Op::new(OpCode::Ite), &[test, x, z]).expect("a choice")
+        };
+        let part = |t: Term, lo: u32| b::extract(t, lo, 16 - lo);
+        let test = raw(Op::new(OpCode::BvUlt), &[z, y]).expect("a comparison");
+        for (signed, lo) in [(false, 1), (true, 3)] {
+            let inner = resize(part(choice(x, y, z), lo + 1), 16 - lo, signed).expect("a part");
+            let both = [test, inner, part(choice(y, z, x), lo)];
+            let odd = raw(Op::new(OpCode::Ite), &both).expect("a choice");
+            let t = resize(odd, 16, signed).expect("it is longer");
+            let prover = Prover::new(Default::default());
             let new = legalize(t, &prover);
             assert!(is_legal(new), "{t}: {new}");
             assert!(prover.prove_equal(new, t).is_proved(), "{t}: {new}");
