@@ -316,7 +316,8 @@ impl<'a> Checker<'a> {
         Some(apply(op, a.ty.elem, vec![a], e.span))
     }
 
-    /// Two operands of which one may be a number that takes the other's type.
+    /// Two operands of which one may be a number that takes the other's type: of a number whose type is what
+    /// is wrong beside it nothing is told.
     pub(super) fn pair(
         &mut self,
         a: &'a ast::Expr,
@@ -325,11 +326,15 @@ impl<'a> Checker<'a> {
     ) -> Option<(Expr, Expr)> {
         if self.untyped(a) && !self.untyped(b) {
             let b = self.expr(b, want);
-            let a = self.expr(a, b.as_ref().map(|b| b.ty.elem).or(want));
-            return Some((a?, b?));
+            let known = b.as_ref().map(|b| b.ty.elem).or(want)?;
+            return Some((self.expr(a, Some(known))?, b?));
         }
         let a = self.expr(a, want);
-        let b = self.expr(b, a.as_ref().map(|a| a.ty.elem).or(want));
+        let known = a.as_ref().map(|a| a.ty.elem).or(want);
+        if a.is_none() && known.is_none() && self.untyped(b) {
+            return None;
+        }
+        let b = self.expr(b, known);
         Some((a?, b?))
     }
 

@@ -9,6 +9,35 @@ fn check(text: &str, expected: Expect) {
 }
 
 #[test]
+fn what_is_wrong_is_told_once_not_for_the_numbers_beside_it() {
+    let text = "kernel k(n: size, a: in u32[n], o: out u32[n]) {
+  for x in 0..n {
+    let b = lost(a[x]);
+    o[x] = (b + 3 + ((b >> 16) & 1)) >> 16 | (7 * a[z]);
+  }
+}
+";
+    check(
+        text,
+        expect![[r#"
+            error: there is no `lost` here
+             --> k.kernel:3:13
+              |
+            3 |     let b = lost(a[x]);
+              |             ^^^^
+
+            error: there is no `z` here
+             --> k.kernel:4:53
+              |
+            4 |     o[x] = (b + 3 + ((b >> 16) & 1)) >> 16 | (7 * a[z]);
+              |                                                     ^
+              = hint: a size is a parameter: `z: size`
+
+        "#]],
+    );
+}
+
+#[test]
 fn every_mistake_is_reported_once_and_other_kernels_go_on() {
     let text = "\
 fn half(a: u8) -> u8 = a >> 1 + c;
