@@ -331,7 +331,7 @@ impl Mapping<'_> {
         let cycles =
             |f: &Function, limits| pace::cycles((machine, &scalars), f, limits).map(|c| c.total);
         let context = (machine, prover, &blocks);
-        let left = time.map(|t| t - begin.elapsed().as_secs_f64());
+        let left = time.map(|t| (t - begin.elapsed().as_secs_f64()).max(0.0));
         let over = left.is_some_and(|t| t <= 0.0);
         if let Some((found, _)) = written_out.take_if(|_| over) {
             return Ok((found, asked));

@@ -218,7 +218,8 @@ fn a_dsp_with_pairs_is_checked_and_its_kernels_run() {
         ("product", 0, "av_naru_h", 6.0),
         ("luma", 0, "av_mulw_ub", 12.0),
         ("narrow", 0, "av_naru_h", 1.0),
-        ("filter", 1, "av_mulw_h", 16.0),
+        // One of them takes the upper half of the sum that comes in.
+        ("filter", 1, "av_mulw_h", 17.0),
         ("lesser", 0, "av_sel", 7.0),
     ] {
         let kernels = report["kernels"].as_array().expect("kernels");
@@ -290,7 +291,8 @@ kernel copy(n: size, a: in u8[n], y: out u8[n]) requires n % 16 == 0 {
     fs::write(&kernel, text).expect("there is room");
     let report = run(&kernel.display().to_string(), "dsp", &specs, &["--no-memo"]);
     assert_eq!(report.matches("run: agrees").count(), 2, "{report}");
-    assert_eq!(report.matches("z_dot_b").count(), 2, "{report}");
+    let dots = report.lines().filter(|line| line.trim() == "z_dot_b");
+    assert_eq!(dots.count(), 2, "{report}");
 }
 
 #[test]
