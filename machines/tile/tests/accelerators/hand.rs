@@ -21,7 +21,7 @@ fn example(name: &str) -> Vec<Kernel> {
     kernels(&text)
 }
 
-/// A kernel as its schedule has it, or as it is written.
+/// A kernel as its schedule has it at these sizes, or as it is written.
 fn map(
     board: &Board,
     kernel: &Kernel,
@@ -30,7 +30,7 @@ fn map(
 ) -> Result<Function, String> {
     let kernel = &schedule::with_parameters(kernel, &board.machine.parameters);
     let made = match scheduled {
-        true => schedule::apply(kernel),
+        true => schedule::apply_at(kernel, sizes).map(schedule::At::scheduled),
         false => schedule::apply_directives(kernel, &[]),
     };
     let mapped = made.and_then(|s| mapped_at(board, &s, sizes, loops));
