@@ -218,15 +218,23 @@ pub fn inner_loops(body: &[Stmt]) -> BTreeSet<Symbol> {
     out
 }
 
-/// Calls `f` for each statement that stores, also in loops.
-pub fn for_each_assign_mut(body: &mut [Stmt], f: &mut impl FnMut(&mut Assign)) {
+/// Calls `f` for each statement, a loop before its body.
+pub fn for_each_stmt_mut(body: &mut [Stmt], f: &mut impl FnMut(&mut Stmt)) {
     for stmt in body {
-        match stmt {
-            Stmt::For(l) => for_each_assign_mut(&mut l.body, f),
-            Stmt::Let(_) => {}
-            Stmt::Assign(a) => f(a),
+        f(stmt);
+        if let Stmt::For(l) = stmt {
+            for_each_stmt_mut(&mut l.body, f);
         }
     }
+}
+
+/// Calls `f` for each statement that stores, also in loops.
+pub fn for_each_assign_mut(body: &mut [Stmt], f: &mut impl FnMut(&mut Assign)) {
+    for_each_stmt_mut(body, &mut |stmt| {
+        if let Stmt::Assign(a) = stmt {
+            f(a);
+        }
+    });
 }
 
 #[cfg(test)]

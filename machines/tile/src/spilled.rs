@@ -5,9 +5,9 @@
 
 use crate::sum::local;
 use kernel::index::Index;
-use kernel::tree::{Access, Assign, Expr, ExprKind, Id, Kernel, Stmt, Target};
+use kernel::tree::{Access, Assign, ExprKind, Id, Kernel, Stmt, Target};
 use kernel::types::Elem;
-use kernel::visit::{for_each_assign_mut, for_each_stmt};
+use kernel::visit::{for_each_stmt, for_each_stmt_mut};
 use std::collections::BTreeMap;
 
 /// Fewer values than these are not what registers are missing for.
@@ -43,28 +43,25 @@ pub(crate) fn spilled(kernel: &Kernel, of: usize) -> Option<Kernel> {
         clamped: false,
         span,
     };
-    let read = |e: &mut Expr| {
+    let mut body = std::mem::take(&mut kernel.body);
+    kernel.for_each_expr_mut(&mut body, &mut |e| {
         if let ExprKind::Local(id) = e.kind
             && let Some(place) = places.get(&id)
         {
             e.kind = ExprKind::Load(access(place));
         }
-    };
-    for value in &mut kernel.locals {
-        value.value.for_each_mut(&mut |e| read(e));
-    }
-    for_each_assign_mut(&mut kernel.body, &mut |a| {
-        a.value.for_each_mut(&mut |e| read(e));
     });
-    let mut body = std::mem::take(&mut kernel.body);
-    each_let(&mut body, &mut |stmt, id| {
-        if let Some(place) = places.get(&id) {
+    for_each_stmt_mut(&mut body, &mut |stmt| {
+        if let Stmt::Let(id) = stmt
+            && let Some(place) = places.get(id)
+        {
+            let value = kernel.locals[*id].value.clone();
             *stmt = Stmt::Assign(Assign {
                 target: Target::Array(access(place)),
                 accumulate: false,
                 reassociate: false,
-                value: kernel.locals[id].value.clone(),
-                span: kernel.locals[id].value.span,
+                span: value.span,
+                value,
             });
         }
     });
@@ -103,18 +100,4 @@ fn lives(kernel: &Kernel) -> BTreeMap<Id, usize> {
         }
     });
     lengths
-}
-
-/// Calls `f` for each computation of a value, also in loops.
-fn each_let(body: &mut [Stmt], f: &mut impl FnMut(&mut Stmt, Id)) {
-    for stmt in body {
-        match stmt {
-            Stmt::For(l) => each_let(&mut l.body, f),
-            Stmt::Let(id) => {
-                let id = *id;
-                f(stmt, id);
-            }
-            Stmt::Assign(_) => {}
-        }
-    }
 }
