@@ -136,11 +136,11 @@ impl Left {
     /// The sum of shifted copies that this is, and what it costs; nothing where it is the value as it stands.
     fn copies(&self, w: u32) -> (Option<Copies>, u32) {
         let (mut copies, mut cost) = (Vec::new(), 0);
-        for by in 1 - i64::from(w)..i64::from(w) {
-            let (wanted, given) = self.diagonal(by, w);
+        for (by, wanted) in (1 - i64::from(w)..).zip(self.diagonals(w)) {
             if wanted == 0 {
                 continue;
             }
+            let given = moved(self.columns, by, w) & self.live;
             let mask = (given & !wanted != 0).then_some(wanted);
             cost += u32::from(by != 0) + u32::from(mask.is_some());
             copies.push((by, mask));
@@ -154,17 +154,18 @@ impl Left {
         }
     }
 
-    /// Of the value moved by so many bits: those that are wanted, and those that may be ones where it matters.
-    fn diagonal(&self, by: i64, w: u32) -> (u64, u64) {
-        let (mut wanted, mut given) = (0, 0);
+    /// Of the value moved by so many bits, those that are wanted: from `1 - w` bits to `w - 1`.
+    fn diagonals(&self, w: u32) -> Vec<u64> {
+        let mut wanted = vec![0; 2 * w as usize - 1];
         for i in (0..w).filter(|i| self.live >> i & 1 == 1) {
-            let j = i64::from(i) - by;
-            if (0..i64::from(w)).contains(&j) {
-                wanted |= (self.rows[i as usize] >> j & 1) << i;
-                given |= (self.columns >> j & 1) << i;
+            let mut row = self.rows[i as usize] & ones(w);
+            while row != 0 {
+                let j = row.trailing_zeros();
+                wanted[(i + w - 1 - j) as usize] |= 1 << i;
+                row &= row - 1;
             }
         }
-        (wanted, given)
+        wanted
     }
 
     /// What is left when a step is taken first, or last.
