@@ -52,12 +52,17 @@ impl Goal {
         )
     }
 
+    /// Whether every element that matters is a constant.
+    pub fn is_constant(&self) -> bool {
+        self.live().all(|t| t.as_bits().is_some())
+    }
+
     /// The value, when every element that matters is a constant; the others are 0.
     pub fn constant(&self) -> Option<Bits> {
-        let bits =
-            |e: &Option<Term>| e.map_or(Some(Bits::zero(self.element)), |t| t.as_bits().cloned());
-        let parts: Option<Vec<Bits>> = self.elements.iter().map(bits).collect();
-        parts?.into_iter().rev().reduce(|hi, lo| hi.concat(&lo))
+        let zero = Bits::zero(self.element);
+        let bits = |e: &Option<Term>| e.map_or(Some(&zero), |t| t.as_bits());
+        let parts: Option<Vec<&Bits>> = self.elements.iter().rev().map(bits).collect();
+        Bits::joined(&parts?)
     }
 
     /// The input and the lowest bit, when the register is consecutive bits of one input.

@@ -73,7 +73,7 @@ impl Search<'_> {
         };
         let whole = self.named_goal(&goal_of(|t| t.whole), depth)?;
         let mut more = goal_of(|t| t.more);
-        if more.constant().is_none() {
+        if !more.is_constant() {
             more = self.named_goal(&more, depth)?;
         }
         let without = |(x, y): (&Option<Term>, &Option<Term>)| Some(b::sub((*x)?, (*y)?));

@@ -166,7 +166,7 @@ impl Search<'_> {
 
     /// What a goal costs at least, and what it is likely to cost.
     fn outlook(&self, goal: &Goal) -> (Cost, Cost) {
-        if goal.constant().is_some() {
+        if goal.is_constant() {
             return (CONSTANT_COST, CONSTANT_COST);
         }
         if goal
