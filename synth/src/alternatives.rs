@@ -30,6 +30,7 @@ use semantics::op::{Op, OpCode};
 use semantics::range::range;
 use semantics::sort::Sort;
 use semantics::term::Term;
+pub use shifted_products::by_upper_half;
 use smt::quotient::{by_constant, euclidean};
 use std::collections::{BTreeSet, HashSet};
 pub(crate) use wide_lanes::{halves_of_wide, products_in_pairs};
@@ -96,7 +97,8 @@ pub fn immediates(t: Term) -> BTreeSet<u64> {
         let kind = (op, numbers.collect::<Vec<_>>());
         if depth < DEPTH && is_rare(code, t) && kinds.insert(kind) {
             let others = alternatives(t).into_iter().chain(variants(t));
-            work.extend(others.map(|other| (other, depth + 1)));
+            let by_halves = by_upper_half(t).into_iter().map(|(other, _)| other);
+            work.extend(others.chain(by_halves).map(|other| (other, depth + 1)));
         }
     }
     out
@@ -155,7 +157,7 @@ fn is_rare(code: OpCode, t: Term) -> bool {
         C::Extract => t.as_app().is_some_and(|(op, args)| {
             integers::shifted_sum(args, t).is_some() || upper_shifted(op, args, t).is_some()
         }),
-        C::Sext | C::Zext => !shifted_products::by_upper_half(t).is_empty(),
+        C::Sext | C::Zext => !by_upper_half(t).is_empty(),
         C::Ite => t
             .as_app()
             .is_some_and(|(op, args)| euclidean(op, args).is_some()),
@@ -192,8 +194,7 @@ pub fn variants(t: Term) -> Vec<Term> {
     let new = new
         .into_iter()
         .chain(chosen_otherwise(t).into_iter().flatten());
-    let new =
-        (new.flatten().chain(integers::averages(t))).chain(shifted_products::by_upper_half(t));
+    let new = new.flatten().chain(integers::averages(t));
     new.filter(|&new| new != t).collect()
 }
 

@@ -106,11 +106,10 @@ impl Pass<'_> {
             return None;
         };
         let signed = op.code == OpCode::Sext;
-        let extended = |x: Term| match (x.as_bits(), x.args_of(op.code)) {
-            (Some(bits), _) if signed => Some(Term::bits(bits.sext(t.width()))),
-            (Some(bits), _) => Some(Term::bits(bits.zext(t.width()))),
-            (None, Some(&[inner])) => resize(inner, t.width(), signed),
-            (None, _) => resize(x, t.width(), signed),
+        let extended = |x: Term| match x.args_of(op.code) {
+            Some(&[inner]) => resize(inner, t.width(), signed),
+            _ if x.as_bits().is_some() => Some(b::app(op, &[x])),
+            _ => resize(x, t.width(), signed),
         };
         let choice = raw(Op::new(OpCode::Ite), &[test, extended(x)?, extended(y)?])?;
         Some(self.visit(choice))

@@ -40,6 +40,12 @@ fn product_of_pairs(t: Term) -> Option<Term> {
     if !small(x) || !small(y) || !either {
         return None;
     }
+    products_of_halves(x, y)
+}
+
+/// The sum of the products of the lower halves and of the upper ones, with their signs.
+pub(super) fn products_of_halves(x: Term, y: Term) -> Option<Term> {
+    let (w, half) = (x.width(), x.width() / 2);
     let part = |x: Term, lo: u32| {
         let part = raw(Op::with(OpCode::Extract, half), &[x, Term::int(lo.into())])?;
         raw(Op::with(OpCode::Sext, w), &[part])
@@ -73,7 +79,7 @@ fn factored(t: Term) -> Option<Term> {
 }
 
 /// A value and the constant that it is multiplied by.
-fn scaled(t: Term) -> Option<(Term, Term)> {
+pub(super) fn scaled(t: Term) -> Option<(Term, Term)> {
     match (t.args_of(OpCode::BvMul), t.args_of(OpCode::BvShl)) {
         (Some(&[x, y]), _) if y.as_bits().is_some() => Some((x, y)),
         (Some(&[x, y]), _) if x.as_bits().is_some() => Some((y, x)),

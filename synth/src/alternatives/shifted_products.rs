@@ -22,8 +22,8 @@ struct Shifted {
     bits: u32,
 }
 
-/// Equal terms.
-pub(super) fn by_upper_half(t: Term) -> Vec<Term> {
+/// Equal terms, each with the product in it that one operation has to compute to be of use.
+pub fn by_upper_half(t: Term) -> Vec<(Term, Term)> {
     let both = [false, true].map(|signed| Shifted::of(t, signed));
     // Of factors without sign either reading holds; where both do the shorter one is the same.
     let all = both.into_iter().flatten().flat_map(|shifted| {
@@ -31,7 +31,7 @@ pub(super) fn by_upper_half(t: Term) -> Vec<Term> {
         let first = usize::from(shifted.factors[1].as_bits().is_some());
         let others = |k| {
             let ways = shifted.raised(k).into_iter();
-            ways.filter(|other| *other != t).collect::<Vec<_>>()
+            ways.filter(|(other, _)| *other != t).collect::<Vec<_>>()
         };
         let mut ways = [first, 1 - first].into_iter().map(others);
         match ways.find(|ways| !ways.is_empty()) {
@@ -39,7 +39,7 @@ pub(super) fn by_upper_half(t: Term) -> Vec<Term> {
             None => Vec::from_iter(shifted.apart()),
         }
     });
-    all.filter(|other| *other != t).collect()
+    all.filter(|(other, _)| *other != t).collect()
 }
 
 impl Shifted {
@@ -129,8 +129,8 @@ impl Shifted {
     }
 
     /// By the upper half of the product with this factor shifted up, and rounded by half an element less
-    /// one bit, as machines of fixed point do.
-    fn raised(&self, factor: usize) -> Vec<Term> {
+    /// one bit, as machines of fixed point do; with that product.
+    fn raised(&self, factor: usize) -> Vec<(Term, Term)> {
         let (x, y) = (self.factors[factor], self.factors[1 - factor]);
         let up = |to: u32| {
             let by = to.checked_sub(self.by)?;
@@ -144,17 +144,19 @@ impl Shifted {
         let whole = || {
             let factors = up(self.bits)?;
             let upper = self.upper(factors)?;
-            match self.rounded {
-                true => two(OpCode::BvAdd, upper, self.rounding(factors)?),
-                false => Some(upper),
-            }
+            let whole = match self.rounded {
+                true => two(OpCode::BvAdd, upper, self.rounding(factors)?)?,
+                false => upper,
+            };
+            Some((whole, upper))
         };
         let rounded = || {
             let by = self.bits - 1;
             let product = self.wide_product(up(by).filter(|_| self.signed && self.rounded)?)?;
             let number = |n: i128| Term::bv(2 * self.bits, n);
             let sum = two(OpCode::BvAdd, product, number(1 << (by - 1)))?;
-            resize(two(self.shift(), sum, number(by.into()))?, self.bits, false)
+            let product = resize(two(self.shift(), sum, number(by.into()))?, self.bits, false)?;
+            Some((product, product))
         };
         [rounded(), whole()].into_iter().flatten().collect()
     }
@@ -171,29 +173,27 @@ impl Shifted {
         }
     }
 
-    /// By both halves.
-    fn apart(&self) -> Option<Term> {
+    /// By both halves; with the upper one.
+    fn apart(&self) -> Option<(Term, Term)> {
         let (by, bits) = (self.by, self.bits);
         let upper = self.upper(self.factors)?;
         if by > bits {
-            return match self.rounded {
-                true => rounded_up(self.shift(), upper, by - bits),
-                false => self.moved(self.shift(), upper, by - bits),
+            let further = match self.rounded {
+                true => rounded_up(self.shift(), upper, by - bits)?,
+                false => self.moved(self.shift(), upper, by - bits)?,
             };
+            return Some((further, upper));
         }
         let low = two(OpCode::BvMul, self.factors[0], self.factors[1])?;
         let rest = match self.rounded {
             true if by == bits => self.rounding(self.factors)?,
             true if by > 1 => rounded_up(OpCode::BvLshr, low, by)?,
             true => return None,
-            false if by == bits => return Some(upper),
+            false if by == bits => return Some((upper, upper)),
             false => self.moved(OpCode::BvLshr, low, by)?,
         };
-        two(
-            OpCode::BvAdd,
-            self.moved(OpCode::BvShl, upper, bits - by)?,
-            rest,
-        )
+        let upper_bits = self.moved(OpCode::BvShl, upper, bits - by)?;
+        Some((two(OpCode::BvAdd, upper_bits, rest)?, upper))
     }
 }
 
@@ -260,7 +260,7 @@ mod tests {
     fn all_equal(t: Term) -> usize {
         let others = by_upper_half(t);
         let prover = Prover::new(Default::default());
-        for &other in &others {
+        for &(other, _) in &others {
             let same = prover.prove_equal(t, other).is_proved()
                 || crate::exhaust::decide(t, other) == Some(true);
             assert!(same, "{t}: {other}");
@@ -308,7 +308,7 @@ mod tests {
         let whole = |t: Term| {
             by_upper_half(t)
                 .into_iter()
-                .filter(|t| t.args_of(OpCode::Extract).is_some())
+                .filter(|(t, _)| t.args_of(OpCode::Extract).is_some())
         };
         assert_eq!(whole(constant(256)).count(), 0);
         assert!(all_equal(constant(256)) > 0);

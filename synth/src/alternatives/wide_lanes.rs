@@ -5,7 +5,8 @@
 //! which instructions that multiply and add neighbours compute. Who uses one proves it.
 
 use super::fewer_bits::Element;
-use crate::legal::{constant_last, raw, resize, two};
+use super::products::{products_of_halves, scaled};
+use crate::legal::{raw, resize, two};
 use semantics::bits::Bits;
 use semantics::op::{Op, OpCode};
 use semantics::range::range;
@@ -85,7 +86,7 @@ pub(crate) fn products_in_pairs(t: Term) -> Option<Term> {
     };
     sum.add(t, 1)?;
     let mut twos = sum.products.chunks_exact(2);
-    let of_two = |pair: &[[Term; 2]]| sum.kind.product_of_pairs([pair[0], pair[1]]);
+    let of_two = |pair: &[[Term; 2]]| product_of_pairs([pair[0], pair[1]]);
     let mut total = of_two(twos.next()?)?;
     for pair in twos.by_ref() {
         total = two(OpCode::BvAdd, total, of_two(pair)?)?;
@@ -130,8 +131,9 @@ impl Sum {
                     return self.add(args[1], -times);
                 }
                 OpCode::BvMul | OpCode::BvShl => {
-                    if let Some((x, n)) = scaled(op, args, t.width()) {
-                        return self.add_scaled(t, x, times.checked_mul(n)?, times);
+                    if let Some((x, number)) = scaled(t) {
+                        let n = times.checked_mul(range(number).0)?;
+                        return self.add_scaled(t, x, n, times);
                     }
                     if times == 1
                         && op.code == OpCode::BvMul
@@ -187,43 +189,13 @@ impl Sum {
     }
 }
 
-/// What is multiplied by a constant, and by which.
-fn scaled(op: Op, args: &[Term], width: u32) -> Option<(Term, i128)> {
-    let &[x, y] = args else { return None };
-    let (x, number) = match op.code {
-        OpCode::BvMul => constant_last([x, y]),
-        _ => (x, y),
+/// The sum of two products as that of the products of both halves of two pairs.
+fn product_of_pairs([[a, b], [c, d]]: [[Term; 2]; 2]) -> Option<Term> {
+    let pair = |low: Term, high: Term| match (low.as_bits(), high.as_bits()) {
+        (Some(low), Some(high)) => Some(Term::bits(high.concat(low))),
+        _ => raw(Op::new(OpCode::Concat), &[high, low]),
     };
-    let bits = number.as_bits()?;
-    match op.code {
-        OpCode::BvShl => {
-            let by = bits
-                .to_u64()
-                .filter(|by| *by < u64::from(width.min(64) - 1))?;
-            Some((x, 1 << by))
-        }
-        _ => Some((x, range(number).0)),
-    }
-}
-
-impl Element {
-    /// The sum of two products as that of the products of both halves of two pairs.
-    fn product_of_pairs(self, [[a, b], [c, d]]: [[Term; 2]; 2]) -> Option<Term> {
-        let pair = |low: Term, high: Term| match (low.as_bits(), high.as_bits()) {
-            (Some(low), Some(high)) => Some(Term::bits(high.concat(low))),
-            _ => raw(Op::new(OpCode::Concat), &[high, low]),
-        };
-        let (first, second) = (pair(a, c)?, pair(b, d)?);
-        let part = |x: Term, lo: u32| {
-            let part = raw(
-                Op::with(OpCode::Extract, self.bits),
-                &[x, Term::int(lo.into())],
-            )?;
-            raw(Op::with(OpCode::Sext, 2 * self.bits), &[part])
-        };
-        let product = |lo: u32| two(OpCode::BvMul, part(first, lo)?, part(second, lo)?);
-        two(OpCode::BvAdd, product(0)?, product(self.bits)?)
-    }
+    products_of_halves(pair(a, c)?, pair(b, d)?)
 }
 
 #[cfg(test)]

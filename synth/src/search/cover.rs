@@ -11,20 +11,20 @@
 //! ([`crate::alternatives`]), then searched for ([`crate::lanes`]).
 
 use super::dealt::Dealt;
-use super::lanewise::{lane_goal, lane_goal_of_wholes, relevant};
+use super::lanewise::{lane_goal, lane_goal_of_wholes};
 use super::narrowed::Lanes;
 use super::place::Placed;
 use super::tables::Lookup;
 use super::views::{self, View};
 use super::{CHEAPEST, CONSTANT_COST, Search};
-use crate::alternatives::variants;
+use crate::alternatives::by_upper_half;
 use crate::bit_matrix::Factored;
 use crate::candidates::Equality;
 use crate::cost::Cost;
 use crate::estimate::Estimate;
 use crate::fragment::{self, Behaviour, Cuts, Fragment, lane_width, regular};
 use crate::goal::Goal;
-use crate::lanes::{self, LaneExpr, LaneGoal, LaneLimits, LaneOp};
+use crate::lanes::{self, LaneExpr, LaneGoal};
 use crate::legal;
 use crate::library::Library;
 use crate::tabulate::Function;
@@ -42,8 +42,6 @@ pub(super) const PARTS: u64 = 64;
 /// The most that is counted: where a way to write a value uses another more often than is known, costs grow
 /// with each step of a chain.
 const MOST_FLOW: u64 = 1 << 48;
-/// Expressions tried where no operation computes a value of the expression.
-const EVALUATIONS: u64 = 20_000;
 /// The largest expression that is covered, in different values, with all other ways to write them.
 const MAX_VALUES: usize = 4_000;
 
@@ -84,6 +82,24 @@ pub(super) enum How {
     Extended(usize),
 }
 
+impl How {
+    /// The values that it rests on with as many lanes.
+    pub(super) fn operands(&self) -> Vec<Term> {
+        match self {
+            How::Leaf(_) | How::Constant(_) | How::Extended(_) => Vec::new(),
+            How::Same(other) => vec![*other],
+            How::Operation { args, .. } => args.clone(),
+            How::Search { leaves, .. } => leaves.clone(),
+            How::Narrowed { of, lanes } if lanes.are_whole() => vec![*of],
+            // What these rest on is chosen for with fewer lanes.
+            How::Narrowed { .. } | How::Joined | How::Interleaved(_) => Vec::new(),
+            How::View(view) => view.leaves.clone(),
+            How::Parts { of, .. } => vec![*of],
+            How::Table(lookup) => vec![lookup.index],
+        }
+    }
+}
+
 /// A value and a border below it.
 type Piece = (Term, Vec<Term>);
 
@@ -105,6 +121,8 @@ pub(super) struct Memory {
     /// Sums that instructions across lanes compute for no less: the function of a lane, and
     /// which of its operands lie together.
     pub(super) apart: HashSet<(LaneGoal, Vec<bool>)>,
+    /// What was searched for with so many lanes, as no operation computes it.
+    pub(super) searched_for: HashMap<(LaneGoal, u32), Option<(LaneExpr, Cost)>>,
     /// The lanes of which is searched for how they are narrowed.
     pub(super) narrows: Option<Lanes>,
 }
@@ -250,8 +268,24 @@ impl Search<'_> {
         Some((cover, choices))
     }
 
+    /// The same for a window, whose cost is what it is compared by; `how` tells of it.
+    pub(super) fn cover_in_style(
+        &mut self,
+        e: &Expression,
+        goal: &Goal,
+        lanes: u32,
+        (style, how): (Style, &str),
+    ) -> Option<(Cover, Rc<Choices>)> {
+        let (mut cover, choices) = self.cover_by_choice(e, goal, lanes, 0, style)?;
+        cover.estimate = self.estimate(&cover.values);
+        let what = format!("{how}, {lanes} lanes at a time");
+        self.tried(&what, Some(cover.estimate.cost));
+        Some((cover, choices))
+    }
+
     /// Covers of a window with so many lanes in each register, compared by what the window costs: by the
-    /// usual choice; by rules, in pairs or in dealt lanes, where that is less; among all ways to write the best of these.
+    /// usual choice; by rules, in pairs or in dealt lanes, where that is less; among all ways to write the
+    /// best of these.
     fn covers_of_window(&mut self, e: &Expression, goal: &Goal, lanes: u32) -> Vec<Cover> {
         let mut usual = self.cover_by_choice(e, goal, lanes, 0, Style::Usual);
         if let Some((cover, _)) = &mut usual {
@@ -486,14 +520,14 @@ impl Search<'_> {
         if !regular(t) || !self.holds(choices.lanes, t) {
             return None;
         }
-        if e.is_dealt() {
-            return self.choice_of_dealt(e, choices, t);
+        if let Some(bits) = fragment::constant_bits(t) {
+            return Some((u64::from(CONSTANT_COST) * PARTS, How::Constant(bits)));
+        }
+        if let Some(dealt) = &e.dealt {
+            return self.choice_of_dealt(e, dealt, choices, t);
         }
         if let Some(&k) = e.leaves.get(&t) {
             return Some((0, How::Leaf(k)));
-        }
-        if let Some(bits) = fragment::constant_bits(t) {
-            return Some((u64::from(CONSTANT_COST) * PARTS, How::Constant(bits)));
         }
         // What stands for a value that was chosen with another number of lanes is none with this one.
         t.as_app()?;
@@ -516,7 +550,8 @@ impl Search<'_> {
             true => self.by_rules(choices, t),
             false => Rc::default(),
         };
-        for other in variants(t).into_iter().chain(by_rules.iter().copied()) {
+        let variants = self.variants_of(choices, t);
+        for other in variants.into_iter().chain(by_rules.iter().copied()) {
             choices.count(other);
             best = cheaper(best, self.same(e, choices, other));
         }
@@ -528,6 +563,12 @@ impl Search<'_> {
         }
         if best.is_none() {
             for &other in others.iter().flatten() {
+                choices.count(other);
+                best = cheaper(best, self.same(e, choices, other));
+            }
+        }
+        if best.is_none() {
+            for (other, _) in by_upper_half(t) {
                 choices.count(other);
                 best = cheaper(best, self.same(e, choices, other));
             }
@@ -641,56 +682,6 @@ impl Search<'_> {
             Equality::Differs(None) | Equality::Unknown => false,
         }
     }
-
-    /// An expression of several operations for a value of its operands.
-    fn by_search(&mut self, e: &Expression, choices: &mut Choices, t: Term) -> Option<(u64, How)> {
-        let cut: Vec<Term> = {
-            let mut cut: Vec<Term> = Vec::new();
-            for c in fragment::operands(t) {
-                if fragment::constant_bits(c).is_none() && !cut.contains(&c) {
-                    cut.push(c);
-                }
-            }
-            cut
-        };
-        if cut.is_empty() || cut.iter().any(|l| !regular(*l)) || self.candidates.lack(t) {
-            return None;
-        }
-        let flow = self.border(e, choices, &cut)?;
-        let piece = Fragment::new(t, &cut);
-        let goal = LaneGoal {
-            leaves: piece
-                .widths()
-                .into_iter()
-                .enumerate()
-                .map(|(k, w)| (format!("@{k}"), w))
-                .collect(),
-            term: piece.term,
-        };
-        let operators = lanes::operators_of(piece.term);
-        let library = Arc::clone(&choices.lane_library);
-        let all = &library.ops;
-        let usable: Vec<usize> = (0..all.len())
-            .filter(|&k| relevant(all[k].term, &operators))
-            .collect();
-        let ops: Vec<LaneOp> = usable.iter().map(|&k| LaneOp::clone(&all[k])).collect();
-        let limits = LaneLimits {
-            evaluations: EVALUATIONS.min(self.limits.lane_evaluations),
-            below: Cost::MAX / 4,
-            limit: self.limits.limit,
-        };
-        let prover = self.prover;
-        let prove = |x, y| prover.prove_equal(x, y);
-        let (found, report) = lanes::search(&goal, &ops, limits, &self.known, &prove);
-        self.known.learn(&report);
-        self.report.lanes.push(report);
-        let (expr, cost) = found?;
-        let expr = renumbered(&expr, &usable);
-        Some((
-            flow + u64::from(cost) * PARTS,
-            How::Search { expr, leaves: cut },
-        ))
-    }
 }
 
 /// Whether a value is a sum of products of what is loaded: instructions that multiply and add neighbours may
@@ -774,15 +765,4 @@ pub(super) fn users(root: Term) -> HashMap<Term, u64> {
         }
     }
     out
-}
-
-/// An expression over a selection of operations, as one over all of them.
-fn renumbered(expr: &LaneExpr, of: &[usize]) -> LaneExpr {
-    match expr {
-        LaneExpr::Apply { op, args } => LaneExpr::Apply {
-            op: of[*op],
-            args: args.iter().map(|a| renumbered(a, of)).collect(),
-        },
-        other => other.clone(),
-    }
 }

@@ -14,9 +14,9 @@
 use super::cover::{Choices, Cover, Expression, How, PARTS, Style, cheaper, users};
 use super::narrowed::{Lanes, Lying, Narrowing};
 use super::place::{Placed, partial_sums};
-use super::{CHEAPEST, CONSTANT_COST, Search};
-use crate::alternatives::{alternatives, halves_of_wide, multiplies, products_in_pairs, variants};
-use crate::fragment::{constant_bits, lane_width};
+use super::{CHEAPEST, Search};
+use crate::alternatives::{alternatives, halves_of_wide, multiplies, products_in_pairs};
+use crate::fragment::lane_width;
 use crate::goal::Goal;
 use autoir::program::Value;
 use semantics::op::OpCode;
@@ -95,8 +95,11 @@ impl Search<'_> {
         of: Term,
         block: u32,
     ) -> Option<u64> {
-        let own = e.dealt(of, choices.lanes, block)?;
         let (width, lanes) = (lane_width(of), choices.lanes / 2);
+        if let Some(made) = choices.dealt.get(&width).and_then(|d| d.made.get(&of)) {
+            return made.as_ref().map(|(flow, _)| *flow);
+        }
+        let own = e.dealt(of, choices.lanes, block)?;
         let empty = self.no_choices(choices.lanes, choices.style);
         let mut below = match choices.dealt.remove(&width).map(Rc::try_unwrap) {
             Some(Ok(known)) => known,
@@ -127,11 +130,7 @@ impl Search<'_> {
         if users(e.root).into_keys().all(|t| self.holds(lanes, t)) {
             return None;
         }
-        let (mut cover, choices) = self.cover_by_choice(e, goal, lanes, 0, Style::Dealt)?;
-        cover.estimate = self.estimate(&cover.values);
-        let what = format!("in dealt lanes, {lanes} lanes at a time");
-        self.tried(&what, Some(cover.estimate.cost));
-        Some((cover, choices))
+        self.cover_in_style(e, goal, lanes, (Style::Dealt, "in dealt lanes"))
     }
 
     /// A cover of a window of products of narrow elements in two registers of dealt lanes at a time, which
@@ -191,10 +190,10 @@ impl Search<'_> {
     pub(super) fn choice_of_dealt(
         &mut self,
         e: &Expression,
+        of: &Dealt,
         choices: &mut Choices,
         t: Term,
     ) -> Option<(u64, How)> {
-        let of = e.dealt.as_deref()?;
         if let Some(&k) = e.leaves.get(&t) {
             let lanes = &e.streams[k].elements;
             return match lanes.windows(2).all(|two| two[0] == two[1]) {
@@ -206,17 +205,13 @@ impl Search<'_> {
                 false => None,
             };
         }
-        if let Some(bits) = constant_bits(t) {
-            return Some((u64::from(CONSTANT_COST) * PARTS, How::Constant(bits)));
-        }
         t.as_app()?;
-        let mut best = self.by_interleaving(e, choices, t);
+        let mut best = self.by_interleaving(of, choices, t);
         best = cheaper(best, self.by_one(e, choices, t));
-        let inner = e.dealt.as_ref().is_some_and(|of| of.inner.contains(&t));
-        let whole = (!inner).then(|| products_in_pairs(t)).flatten();
-        let mut others = Vec::from_iter(whole);
+        let whole = !of.inner.contains(&t);
+        let mut others = Vec::from_iter(whole.then(|| products_in_pairs(t)).flatten());
         if best.is_none() {
-            others.extend([variants(t), alternatives(t)].concat());
+            others.extend([self.variants_of(choices, t), alternatives(t)].concat());
         }
         for other in others {
             choices.count(other);
@@ -231,11 +226,10 @@ impl Search<'_> {
     /// A wide value by its halves, of which narrow lanes are interleaved.
     fn by_interleaving(
         &mut self,
-        e: &Expression,
+        of: &Dealt,
         choices: &mut Choices,
         t: Term,
     ) -> Option<(u64, How)> {
-        let of = e.dealt.as_deref()?;
         if lane_width(t) != 2 * of.narrow || choices.lanes * 2 != of.lanes {
             return None;
         }
@@ -323,19 +317,14 @@ impl Choices {
             let Some((_, how)) = made.filter(|_| seen.insert(t)) else {
                 continue;
             };
-            match how {
-                How::Interleaved(halves) => {
-                    let new = halves.iter().filter(|half| !out.contains(*half));
-                    let new: Vec<Term> = new.copied().collect();
-                    out.extend(new);
-                }
-                How::Same(other) => work.push(*other),
-                How::Operation { args, .. } => work.extend(args),
-                How::Search { leaves, .. } => work.extend(leaves),
-                // What is dealt once more is looked through when it is placed.
-                _ => {}
+            // What is dealt once more is looked through when it is placed.
+            work.extend(how.operands());
+            if let How::Interleaved(halves) = how {
+                out.extend(halves);
             }
         }
+        let mut known = HashSet::new();
+        out.retain(|half| known.insert(*half));
         out
     }
 }

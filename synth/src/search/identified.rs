@@ -53,12 +53,9 @@ impl Search<'_> {
         if !self.limits.grammar.rules || none(self) {
             return None;
         }
-        let (mut cover, choices) = self.cover_by_choice(e, goal, lanes, 0, Style::Rules)?;
-        cover.estimate = self.estimate(&cover.values);
-        self.rewritten.extend(&cover.values);
-        let what = format!("by rules, {lanes} lanes at a time");
-        self.tried(&what, Some(cover.estimate.cost));
-        Some((cover, choices))
+        let found = self.cover_in_style(e, goal, lanes, (Style::Rules, "by rules"))?;
+        self.rewritten.extend(&found.0.values);
+        Some(found)
     }
 
     fn look_up(&mut self, library: &Library, t: Term) -> Vec<Term> {

@@ -5,8 +5,10 @@
 //! nothing, is kept for the next goal with the same function.
 
 use super::common::{common, leaf_name};
+use super::cover::{Choices, Expression, How, PARTS};
 use super::{LaneAnswer, MAX_LANE_SIZE, Search};
 use crate::cost::Cost;
+use crate::fragment::{self, Fragment, regular};
 use crate::goal::{Goal, leaf};
 use crate::lanes::{self, LaneExpr, LaneGoal, LaneLimits, LaneOp, NearMiss};
 use crate::legal::{raw, resize};
@@ -15,6 +17,9 @@ use semantics::bits::Bits;
 use semantics::op::{Op, OpCode};
 use semantics::term::Term;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Expressions tried where no operation computes a value of the expression.
+const EVALUATIONS: u64 = 20_000;
 
 impl Search<'_> {
     /// The cheapest expression over lane operations, and whether the search for it was
@@ -198,6 +203,80 @@ impl Search<'_> {
             }
         }
     }
+
+    /// An expression of several operations for a value of its operands.
+    pub(super) fn by_search(
+        &mut self,
+        e: &Expression,
+        choices: &mut Choices,
+        t: Term,
+    ) -> Option<(u64, How)> {
+        let cut: Vec<Term> = {
+            let mut cut: Vec<Term> = Vec::new();
+            for c in fragment::operands(t) {
+                if fragment::constant_bits(c).is_none() && !cut.contains(&c) {
+                    cut.push(c);
+                }
+            }
+            cut
+        };
+        if cut.is_empty() || cut.iter().any(|l| !regular(*l)) || self.candidates.lack(t) {
+            return None;
+        }
+        let flow = self.border(e, choices, &cut)?;
+        let piece = Fragment::new(t, &cut);
+        let goal = LaneGoal {
+            leaves: piece
+                .widths()
+                .into_iter()
+                .enumerate()
+                .map(|(k, w)| (format!("@{k}"), w))
+                .collect(),
+            term: piece.term,
+        };
+        let (expr, cost) = self.searched_for(choices, goal)?;
+        let flow = flow + u64::from(cost) * PARTS;
+        Some((flow, How::Search { expr, leaves: cut }))
+    }
+
+    /// The cheapest expression over the operations with so many lanes; searched for once.
+    fn searched_for(&mut self, choices: &Choices, goal: LaneGoal) -> Option<(LaneExpr, Cost)> {
+        let key = (goal, choices.lanes);
+        if let Some(known) = self.memory.searched_for.get(&key) {
+            return known.clone();
+        }
+        let goal = &key.0;
+        let operators = lanes::operators_of(goal.term);
+        let all = &choices.lane_library.ops;
+        let usable: Vec<usize> = (0..all.len())
+            .filter(|&k| relevant(all[k].term, &operators))
+            .collect();
+        let ops: Vec<LaneOp> = usable.iter().map(|&k| LaneOp::clone(&all[k])).collect();
+        let limits = LaneLimits {
+            evaluations: EVALUATIONS.min(self.limits.lane_evaluations),
+            below: Cost::MAX / 4,
+            limit: self.limits.limit,
+        };
+        let prover = self.prover;
+        let prove = |x, y| prover.prove_equal(x, y);
+        let (found, report) = lanes::search(goal, &ops, limits, &self.known, &prove);
+        self.known.learn(&report);
+        self.report.lanes.push(report);
+        let found = found.map(|(expr, cost)| (renumbered(&expr, &usable), cost));
+        self.memory.searched_for.insert(key, found.clone());
+        found
+    }
+}
+
+/// An expression over a selection of operations, as one over all of them.
+fn renumbered(expr: &LaneExpr, of: &[usize]) -> LaneExpr {
+    match expr {
+        LaneExpr::Apply { op, args } => LaneExpr::Apply {
+            op: of[*op],
+            args: args.iter().map(|a| renumbered(a, of)).collect(),
+        },
+        other => other.clone(),
+    }
 }
 
 /// The bound of a search for which nothing is known.
@@ -324,9 +403,7 @@ fn holding(streams: &[Goal]) -> Option<u32> {
 /// or are constants.
 fn stays(stream: &Goal) -> bool {
     let first = stream.live().next();
-    stream.input_part().is_some()
-        || stream.constant().is_some()
-        || stream.live().all(|t| Some(t) == first)
+    stream.input_part().is_some() || stream.is_constant() || stream.live().all(|t| Some(t) == first)
 }
 
 /// Widths of elements, least first.

@@ -140,16 +140,10 @@ impl Search<'_> {
             let Some((_, how)) = made.filter(|_| seen.insert(t)) else {
                 continue;
             };
-            match how {
-                How::Narrowed { .. } | How::Joined | How::Interleaved(_) => return true,
-                How::Leaf(_) | How::Constant(_) | How::Extended(_) => {}
-                How::Same(other) => work.push(*other),
-                How::Operation { args, .. } => work.extend(args),
-                How::Search { leaves, .. } => work.extend(leaves),
-                How::View(view) => work.extend(&view.leaves),
-                How::Parts { of, .. } => work.push(*of),
-                How::Table(lookup) => work.push(lookup.index),
+            if matches!(how, How::Narrowed { .. } | How::Joined) {
+                return true;
             }
+            work.extend(how.operands());
         }
         false
     }

@@ -5,7 +5,7 @@
 
 use super::Search;
 use super::cover::{Choices, Expression, How, cheaper};
-use crate::alternatives::{alternatives, by_halves, shifted_both_ways};
+use crate::alternatives::{alternatives, by_halves, by_upper_half, shifted_both_ways, variants};
 use crate::fragment::{lane_width, regular, replace};
 use semantics::op::OpCode;
 use semantics::term::Term;
@@ -25,6 +25,18 @@ impl Search<'_> {
             .one_way
             .extend(arms.iter().flat_map(|a| &a[1..]));
         shifted.into_iter().chain(alternatives(t)).collect()
+    }
+
+    /// Other ways to write a value that may be cheaper even where one is known: shifted products by their
+    /// upper halves only where the target computes those, as else each would be written in many ways.
+    pub(super) fn variants_of(&mut self, choices: &Choices, t: Term) -> Vec<Term> {
+        let mut all = variants(t);
+        for (other, product) in by_upper_half(t) {
+            if self.is_one_operation(choices, product) {
+                all.push(other);
+            }
+        }
+        all
     }
 
     /// A product by parts, where the target multiplies by half elements.

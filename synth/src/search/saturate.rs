@@ -11,7 +11,7 @@
 
 use super::cover::{Choices, Expression, How, PARTS, users};
 use super::{CONSTANT_COST, Search};
-use crate::alternatives::{alternatives, identities, variants};
+use crate::alternatives::{alternatives, identities};
 use crate::classes::{Class, Classes, Written};
 use crate::fragment::{MAX_LEAVES, constant_bits, lane_width, regular};
 use autoir::program::Value;
@@ -125,7 +125,8 @@ impl Search<'_> {
                     _ => alternatives(t),
                 };
                 let by_rules = self.by_rules(old, t);
-                for other in [identities(t), variants(t), by_rules.to_vec(), others].concat() {
+                let variants = self.variants_of(old, t);
+                for other in [identities(t), variants, by_rules.to_vec(), others].concat() {
                     if classes.size() >= MAX_WRITTEN || other.sort() != t.sort() {
                         continue;
                     }
@@ -231,18 +232,10 @@ impl Search<'_> {
     /// How covering computes a term.
     fn known_way(&self, old: &Choices, classes: &Classes, t: Term) -> Option<Way> {
         let (flow, how) = old.made.get(&t)?.as_ref()?;
-        let rests: Vec<Term> = match how {
-            How::Leaf(_) | How::Constant(_) | How::Same(_) => return None,
-            How::Extended(_) => Vec::new(),
-            How::Operation { args, .. } => args.clone(),
-            How::Search { leaves, .. } => leaves.clone(),
-            How::Narrowed { of, lanes } if lanes.are_whole() => vec![*of],
-            // What it rests on is chosen for with fewer lanes.
-            How::Narrowed { .. } | How::Joined | How::Interleaved(_) => Vec::new(),
-            How::View(view) => view.leaves.clone(),
-            How::Parts { of, .. } => vec![*of],
-            How::Table(lookup) => vec![lookup.index],
-        };
+        if matches!(how, How::Leaf(_) | How::Constant(_) | How::Same(_)) {
+            return None;
+        }
+        let rests = how.operands();
         let of: Vec<Class> = rests
             .iter()
             .map(|t| classes.of(*t))

@@ -47,11 +47,7 @@ impl Search<'_> {
         if !users(e.root).keys().any(|&t| is_of_pair(t)) {
             return None;
         }
-        let (mut cover, choices) = self.cover_by_choice(e, goal, lanes, 0, Style::Pairs)?;
-        cover.estimate = self.estimate(&cover.values);
-        let what = format!("in pairs of lanes, {lanes} lanes at a time");
-        self.tried(&what, Some(cover.estimate.cost));
-        Some((cover, choices))
+        self.cover_in_style(e, goal, lanes, (Style::Pairs, "in pairs of lanes"))
     }
 
     /// The cheapest way to compute a value, which may be written in these other ways, two lanes at a
