@@ -90,6 +90,9 @@ pub(crate) const CHEAPEST: Cost = 10;
 /// many goals each.
 const LOW_BOUNDS: [Cost; 3] = [4 * CHEAPEST, 12 * CHEAPEST, 36 * CHEAPEST];
 const LOW_GOALS: usize = 256;
+/// Goals for a window that is covered and whose lanes have nothing that instructions across lanes bring
+/// together.
+const APART_GOALS: usize = 128;
 /// Matches of instructions after which no further goal is looked at.
 pub(crate) const MATCHES: usize = 200_000;
 /// Depth of operands below operands.
@@ -386,10 +389,15 @@ impl<'a> Search<'a> {
         }
         // A matrix of bits that is written out at length matches in many ways that lead nowhere.
         let steps = covered.is_some() && self.is_matrix(goal);
+        let all = self.limits.goals;
+        if covered.is_some() && !self.reads_across(goal) {
+            self.limits.goals = all.min(self.report.goals + APART_GOALS);
+        }
         let whole = match fits && !steps {
             true => self.solve_deeper(goal),
             false => None,
         };
+        self.limits.goals = all;
         self.bound = outer;
         let whole = whole.map(|(value, _)| (value, self.estimate(&[value])));
         if fits {

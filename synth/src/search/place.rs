@@ -110,11 +110,13 @@ impl Search<'_> {
             return value;
         };
         let bound = self.estimator.sum(&self.graph, &[value]);
-        let (limit, spent) = (self.limits.goals, self.report.goals);
+        let (limit, spent, outer) = (self.limits.goals, self.report.goals, self.bound);
         self.limits.goals = limit.min(spent + ACROSS_GOALS);
+        self.bound = outer.min(bound);
         self.across = true;
         let found = self.solve(goal, depth + 1);
         self.across = false;
+        self.bound = outer;
         self.limits.goals = limit;
         self.report.goals = spent;
         let better = found.filter(|(_, cost)| *cost < bound);
@@ -272,6 +274,32 @@ fn adds_neighbours(e: &Expression, t: Term) -> bool {
         places.iter().any(next)
     };
     places.iter().any(beside)
+}
+
+/// Whether lanes of two operands lie between each other in one input: what instructions across lanes bring
+/// together. Where the lanes of an operand lie need not be known.
+fn lie_among_each_other(e: &Expression) -> bool {
+    let mut apart = HashSet::new();
+    for stream in e.streams.iter().filter(|stream| !stream.is_constant()) {
+        let places: Option<Vec<_>> = stream.live().map(leaf).collect();
+        let Some(mut places) = places else {
+            return true;
+        };
+        places.dedup();
+        let beside = |two: &[(&str, u32)]| two[1] == (two[0].0, two[0].1 + stream.element);
+        if !places.windows(2).all(beside) && !apart.insert(places[0].0) {
+            return true;
+        }
+    }
+    false
+}
+
+impl Search<'_> {
+    /// Whether instructions across lanes may compute a goal for less than those that work lane by lane.
+    pub(super) fn reads_across(&mut self, goal: &Goal) -> bool {
+        self.expression(goal)
+            .is_none_or(|e| lie_among_each_other(&e))
+    }
 }
 
 /// The sums that are operands of sums.
