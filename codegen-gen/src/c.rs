@@ -6,7 +6,6 @@
 mod entry;
 mod float;
 pub mod harness;
-mod loads;
 mod names;
 mod operation;
 mod plain;
@@ -19,9 +18,7 @@ mod word;
 use crate::back_end::{BackEnd, Code, Language, Windows};
 use autoir::program::placed::{Placed, Placement};
 use halide::Import;
-use kernel::index::Symbol;
 use kernel::tree::{Expr, ExprKind, Role};
-use loads::Loads;
 use lowering::window::{Loop, Lowered, Node, Window};
 use register::Registers;
 use scope::{Scope, declaration};
@@ -41,9 +38,6 @@ const SCHEDULED: &str = "\
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize(\"schedule-insns\", \"sched-pressure\")
 #endif";
-
-/// The most rounds of a loop that gcc writes out.
-const MOST_PEELED: i64 = 16;
 
 /// Lanes that are moved one at a time, of which gcc leaves a loop otherwise.
 const UNROLLED: [i64; 2] = [9, 64];
@@ -129,7 +123,7 @@ fn lines(text: &str) -> String {
 /// and calls the kernel.
 pub fn emit(unit: &Unit<'_>, about: &[String], import: Option<&Import>) -> Code {
     let lowered = unit.lowered;
-    let mut scope = Scope::new(&lowered.kernel, &unit.placement.selection, unit.registers);
+    let mut scope = Scope::new(&lowered.kernel, unit.placement, unit.registers);
     scope.kept.clone_from(&lowered.kept);
     scope.split(&unit.placement.variables);
     let mut body = Text::default();
@@ -146,7 +140,7 @@ pub fn emit(unit: &Unit<'_>, about: &[String], import: Option<&Import>) -> Code 
         .chain(std::iter::repeat(&None));
     let windows: Vec<_> = lowered.windows.iter().zip(programs).collect();
     scope.headed(None, &mut body, |scope, text| {
-        scope.block(&lowered.body, &windows, None, text);
+        scope.block(&lowered.body, &windows, text);
     });
     let on_heap = std::mem::take(&mut scope.on_heap);
     on_heap
@@ -191,12 +185,6 @@ fn uses_floats(lowered: &Lowered) -> bool {
     let values = lowered.windows.iter().map(|w| &w.value);
     let locals = lowered.kernel.locals.iter().map(|l| &l.value);
     values.chain(locals).any(float)
-}
-
-/// Whether C compilers may write out all rounds of a loop: what is held in a register keeps them from it.
-fn is_peeled(nest: &Loop) -> bool {
-    let rounds = (nest.lo.constant_value(), nest.hi.constant_value());
-    matches!(rounds, (Some(lo), Some(hi)) if hi.saturating_sub(lo) <= MOST_PEELED.saturating_mul(nest.step))
 }
 
 /// Whether a loop moves lanes one at a time, a known number of them.
@@ -254,27 +242,19 @@ impl Scope<'_> {
         }
     }
 
-    /// Loops and windows in order; `var` is the variable of the loop that they are the body of.
-    fn block(
-        &mut self,
-        nodes: &[Node],
-        windows: &[(&Window, &Option<Placed>)],
-        var: Option<Symbol>,
-        text: &mut Text,
-    ) {
-        let loads = Loads::of(nodes, windows, var, &self.registers);
-        let mut loaded = BTreeMap::new();
-        for (at, node) in nodes.iter().enumerate() {
+    /// Loops and windows in order.
+    fn block(&mut self, nodes: &[Node], windows: &[(&Window, &Option<Placed>)], text: &mut Text) {
+        let mut block = InBlock {
+            loads: &self.placement.loads,
+            loaded: BTreeMap::new(),
+        };
+        for node in nodes {
             match node {
                 Node::Loop(nest) => self.nest(nest, windows, text),
-                Node::Window { window, active } => match windows[*window] {
+                Node::Window { window: id, active } => match windows[*id] {
                     (window, Some(program)) => {
-                        let mut block = InBlock {
-                            at,
-                            loads: &loads,
-                            loaded: &mut loaded,
-                        };
-                        self.vector(window, program, active.as_ref(), &mut block, text);
+                        let active = active.as_ref();
+                        self.vector((*id, window), program, active, &mut block, text);
                     }
                     (window, None) => self.plain(window, active.as_ref(), text),
                 },
@@ -289,7 +269,7 @@ impl Scope<'_> {
         if let Some(register) = nest.at {
             self.chosen(nest, register, text);
             self.headed(Some(nest.var), text, |scope, text| {
-                scope.block(&nest.body, windows, Some(nest.var), text);
+                scope.block(&nest.body, windows, text);
             });
             text.close();
             return;
@@ -303,8 +283,7 @@ impl Scope<'_> {
         }
         text.open(&format!("for (int64_t {var} = {lo}; {var} < {hi}; {step})"));
         self.headed(Some(nest.var), text, |scope, text| {
-            let var = (!is_peeled(nest)).then_some(nest.var);
-            scope.block(&nest.body, windows, var, text);
+            scope.block(&nest.body, windows, text);
         });
         text.close();
     }

@@ -8,6 +8,7 @@
 //! values of registers of the kernel are (`variables`) and emits nothing.
 
 mod check;
+mod loads;
 mod moves;
 mod variables;
 
@@ -77,11 +78,13 @@ pub fn place(
         )
     };
     let selection = used.into_iter().map(found).collect();
+    let loads = loads::loads(lowered, &placed, operations.registers());
     Placement {
         programs: placed,
         selection,
         variables,
         refused,
+        loads,
     }
 }
 

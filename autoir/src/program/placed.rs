@@ -5,9 +5,9 @@
 //! each, and nothing that whoever writes them down has to choose. It knows no kernel: inputs and
 //! the result are names.
 
-use super::Program;
+use super::{Program, Value};
 use crate::instructions::Selection;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Where the bits of an input, or of the result, are outside of the program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,4 +46,18 @@ pub struct Placement {
     pub variables: BTreeMap<usize, u32>,
     /// The windows whose program could not be placed, and why.
     pub refused: BTreeMap<usize, String>,
+    /// What becomes of loads that have several readers.
+    pub loads: Loads,
+}
+
+/// A window's number, and a value of its program.
+pub type Place = (usize, Value);
+
+/// What becomes of loads that have several readers.
+#[derive(Clone, Debug, Default)]
+pub struct Loads {
+    /// Those of what an earlier window of the same block has loaded, and by which.
+    pub again: BTreeMap<Place, Place>,
+    /// Those that are held in a register.
+    pub held: BTreeSet<Place>,
 }

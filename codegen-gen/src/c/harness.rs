@@ -11,7 +11,7 @@
 use super::operation::c_type;
 use super::scope::Scope;
 use super::text::Text;
-use autoir::instructions::Selection;
+use autoir::program::placed::Placement;
 use kernel::ast::Direction;
 use kernel::eval::Data;
 use kernel::tree::{Kernel, Param, Role};
@@ -91,8 +91,8 @@ pub(super) fn words() -> impl Iterator<Item = &'static str> {
 
 /// The program around a kernel.
 pub fn harness(kernel: &Kernel) -> String {
-    let selection = Selection::default();
-    let mut scope = Scope::new(kernel, &selection, &[]);
+    let placement = Placement::default();
+    let mut scope = Scope::new(kernel, &placement, &[]);
     let [input, output, repeats, start, count] =
         ["input", "output", "repeats", "start", "count"].map(|name| scope.fresh(name));
     let (mut load, mut save) = (Text::default(), Text::default());

@@ -51,15 +51,6 @@ impl Registers<'_> {
     pub(super) fn constraint(&self, width: u32) -> Option<&str> {
         Some(self.class(width)?.held.as_ref()?.constraint.as_str())
     }
-
-    /// How many registers of a width hold what is loaded once and read more than once: half of them,
-    /// where C compilers have to be told.
-    pub(super) fn loads(&self, width: u32) -> usize {
-        let told = self
-            .class(width)
-            .filter(|c| c.held.as_ref().is_some_and(|held| held.loads));
-        told.map_or(0, |class| class.count / 2)
-    }
 }
 
 /// The unsigned number that holds so many bits.

@@ -7,7 +7,7 @@ use super::names::Names;
 use super::operation::{Functions, c_type};
 use super::register::Registers;
 use super::text::Text;
-use autoir::instructions::Selection;
+use autoir::program::placed::Placement;
 use kernel::index::{Index, Symbol};
 use kernel::tree::{Access, Kernel, Op};
 use kernel::types::Elem;
@@ -25,8 +25,8 @@ struct Head {
 /// The kernel with a C name for everything in it.
 pub(super) struct Scope<'k> {
     pub(super) kernel: &'k Kernel,
-    /// Which instruction implements each operation of the programs.
-    pub(super) selection: &'k Selection,
+    /// Which instruction implements each operation of the programs, and what becomes of loads.
+    pub(super) placement: &'k Placement,
     /// The registers of local values that a window computes.
     pub(super) kept: BTreeMap<usize, usize>,
     /// How C has the vector registers of the target.
@@ -57,7 +57,7 @@ impl<'k> Scope<'k> {
     /// Names for all that the kernel declares.
     pub(super) fn new(
         kernel: &'k Kernel,
-        selection: &'k Selection,
+        placement: &'k Placement,
         registers: &'k [RegisterClass],
     ) -> Scope<'k> {
         let mut names = Names::default();
@@ -71,7 +71,7 @@ impl<'k> Scope<'k> {
         let register_names = all(&mut kernel.registers.iter().map(|r| r.name.as_str()));
         Scope {
             kernel,
-            selection,
+            placement,
             registers: Registers(registers),
             kept: BTreeMap::new(),
             pieces: BTreeMap::new(),

@@ -4,13 +4,12 @@
 //! moves, computes and stores is in the program and in the selection. Before it elements that are
 //! not consecutive are gathered, after it scattered, as the program says.
 
-use super::loads::Loads;
 use super::operation::c_type;
 use super::register;
 use super::scope::{Scope, declaration};
 use super::text::Text;
 use autoir::instructions::{Implementation, OperandSource};
-use autoir::program::placed::{Placed, Residence};
+use autoir::program::placed::{Loads, Place, Placed, Residence};
 use autoir::program::{Argument, Node, Program, Region, Value};
 use kernel::index::Index;
 use kernel::tree::Access;
@@ -35,14 +34,12 @@ struct Places {
     tables: BTreeMap<Bits, String>,
 }
 
-/// A window among those of its block.
+/// What windows of a block load once for all of them.
 pub(super) struct InBlock<'a> {
-    /// Which one it is.
-    pub(super) at: usize,
-    /// What becomes of their loads.
+    /// What becomes of loads.
     pub(super) loads: &'a Loads,
     /// The names of what is loaded so far.
-    pub(super) loaded: &'a mut BTreeMap<(usize, Value), String>,
+    pub(super) loaded: BTreeMap<Place, String>,
 }
 
 impl Scope<'_> {
@@ -50,7 +47,7 @@ impl Scope<'_> {
     /// is given.
     pub(super) fn vector(
         &mut self,
-        window: &Window,
+        (id, window): (usize, &Window),
         placed: &Placed,
         active: Option<&Index>,
         block: &mut InBlock,
@@ -72,7 +69,7 @@ impl Scope<'_> {
         places.result = self.result(window, placed.result, text);
         let mut values: Vec<String> = Vec::new();
         for value in 0..placed.program.nodes().len() {
-            let place = (block.at, value);
+            let place = (id, value);
             let known = block
                 .loads
                 .again
@@ -130,7 +127,7 @@ impl Scope<'_> {
             }
             Node::Apply { operation, args } => {
                 let instance = program.operation(*operation);
-                let instruction = self.selection.of(instance);
+                let instruction = self.placement.selection.of(instance);
                 let call = self.call(instruction, args, (program, values), places, text);
                 if width == 0 {
                     text.line(&format!("{call};"));
