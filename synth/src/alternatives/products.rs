@@ -6,7 +6,7 @@
 
 use super::raw;
 use crate::legal::two;
-use crate::matching::flatten;
+use semantics::build;
 use semantics::op::{Op, OpCode};
 use semantics::range::range;
 use semantics::term::Term;
@@ -54,28 +54,61 @@ pub(super) fn products_of_halves(x: Term, y: Term) -> Option<Term> {
     two(OpCode::BvAdd, product(0)?, product(half)?)
 }
 
-/// A sum with two products by one factor: the product of the sum of the others.
+/// A sum or difference with two products by one factor: the product of the sum of the others.
 fn factored(t: Term) -> Option<Term> {
-    let parts = flatten(OpCode::BvAdd, t);
+    let parts = signed_parts(t);
     if !(2..=SUMMANDS).contains(&parts.len()) {
         return None;
     }
-    for k in 0..parts.len() {
-        let Some((x, factor)) = scaled(parts[k]) else {
+    for (k, &(_, first)) in parts.iter().enumerate() {
+        let Some((_, factor)) = scaled(first) else {
             continue;
         };
-        let like = |&l: &usize| scaled(parts[l]).is_some_and(|(_, f)| f == factor);
-        let all: Vec<usize> = (k..parts.len()).filter(like).collect();
-        if all.len() < 2 {
+        // Which parts have this factor, and the others of them.
+        let (mut like, mut rest) = (Vec::new(), parts[..k].to_vec());
+        for &(minus, part) in &parts[k..] {
+            match scaled(part) {
+                Some((x, f)) if f == factor => like.push((minus, x)),
+                Some((x, f)) if f == build::neg(factor) => like.push((!minus, x)),
+                _ => rest.push((minus, part)),
+            }
+        }
+        if like.len() < 2 {
             continue;
         }
-        let mut others = all[1..].iter().filter_map(|&l| Some(scaled(parts[l])?.0));
-        let sum = others.try_fold(x, |sum, y| two(OpCode::BvAdd, sum, y))?;
-        let product = two(OpCode::BvMul, sum, factor)?;
-        let mut rest = (0..parts.len()).filter(|l| !all.contains(l));
-        return rest.try_fold(product, |sum, l| two(OpCode::BvAdd, parts[l], sum));
+        let (minus, sum) = summed(&like)?;
+        rest.push((minus, two(OpCode::BvMul, sum, factor)?));
+        return match summed(&rest)? {
+            (false, sum) => Some(sum),
+            (true, sum) => raw(Op::new(OpCode::BvNeg), &[sum]),
+        };
     }
     None
+}
+
+/// The summands of a value, and which of them are subtracted.
+fn signed_parts(t: Term) -> Vec<(bool, Term)> {
+    let (mut out, mut work) = (Vec::new(), vec![(false, t)]);
+    while let Some((minus, t)) = work.pop() {
+        match (t.args_of(OpCode::BvAdd), t.args_of(OpCode::BvSub)) {
+            (Some(args), _) => work.extend(args.iter().rev().map(|x| (minus, *x))),
+            (_, Some(&[x, y])) => work.extend([(!minus, y), (minus, x)]),
+            _ => out.push((minus, t)),
+        }
+    }
+    out
+}
+
+/// The sum of what is added less what is subtracted; where all is subtracted, what that sum is.
+fn summed(parts: &[(bool, Term)]) -> Option<(bool, Term)> {
+    let first = parts.iter().position(|(minus, _)| !minus);
+    let (all_minus, start) = (first.is_none(), first.unwrap_or(0));
+    let mut others = (0..parts.len()).filter(|k| *k != start);
+    let sum = others.try_fold(parts[start].1, |sum, k| match parts[k] {
+        (minus, x) if minus == all_minus => two(OpCode::BvAdd, sum, x),
+        (_, x) => two(OpCode::BvSub, sum, x),
+    })?;
+    Some((all_minus, sum))
 }
 
 /// A value and the constant that it is multiplied by.
@@ -138,6 +171,17 @@ mod tests {
             .unwrap()
         );
         assert!(is_equal(other, sum));
+        for (a, b) in [(5, 5), (5, -5), (-5, 5)] {
+            let difference = two(OpCode::BvSub, times(x, a), times(y, b)).expect("a term");
+            for whole in [
+                difference,
+                two(OpCode::BvSub, z, difference).expect("a term"),
+            ] {
+                let other = factored(whole).expect("5 is common");
+                assert_ne!(other, whole);
+                assert!(is_equal(other, whole), "{other}");
+            }
+        }
         let apart = two(OpCode::BvAdd, times(x, 5), times(y, 6)).expect("a term");
         assert!(factored(apart).is_none());
     }

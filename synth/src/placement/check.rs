@@ -56,12 +56,15 @@ struct Checker<'a> {
 
 impl Checker<'_> {
     /// What stands for a value of the program: bits of an input as they are, of which others may be
-    /// parts, else a variable. Values with one image are one value: each of them is compared with
-    /// it.
+    /// parts, constants, of which others are made, else a variable. Values with one image are one
+    /// value: each of them is compared with it.
     fn stands_for(&self, value: Value) -> Term {
         let image = self.images[value];
         let first = self.images[..value].iter().position(|i| *i == image);
         let value = first.unwrap_or(value);
+        if let Node::Constant(bits) = self.program.node(value) {
+            return Term::bits(bits.clone());
+        }
         if let Node::Input { name, lo, width } = self.program.node(value) {
             let bits = self.input(name, *lo, *width);
             // What is loaded into the low end of a register says nothing of the rest.
