@@ -316,8 +316,9 @@ pub fn constant_bits(t: Term) -> Option<Bits> {
             match op.code {
                 OpCode::Sext => Some(constant_bits(args[0])?.sext(width)),
                 OpCode::Zext => Some(constant_bits(args[0])?.zext(width)),
-                OpCode::Extract if args[1].as_int() == Some(0) => {
-                    Some(constant_bits(args[0])?.trunc(width))
+                OpCode::Extract => {
+                    let lo = u32::try_from(args[1].as_int()?).ok()?;
+                    Some(constant_bits(args[0])?.extract(lo, width))
                 }
                 OpCode::BvNeg => Some(constant_bits(args[0])?.neg()),
                 _ => None,
