@@ -22,6 +22,7 @@ mod defined;
 pub(crate) mod doubled;
 mod expansion;
 mod extended;
+mod extremes;
 mod fields;
 mod fold;
 mod halves;

@@ -28,7 +28,7 @@ const LONG_SUMS: [Row; 1] = [("u8", "+u32", "select(a[x] > 100, u32(3), u32(1))"
 
 /// On `x86-64-v3`.
 #[rustfmt::skip]
-const LOOPS: [Row; 89] = [
+const LOOPS: [Row; 94] = [
     // Fixed point: the upper half of a product of a factor with room, both halves, two registers of dealt lanes.
     ("u16", "u16", "u16((u32(a[x]) * 77) >> 8)", 16, 1.5),
     ("i16", "i16", "i16((i32(a[x]) * 181 + 128) >> 8)", 16, 1.5),
@@ -36,6 +36,13 @@ const LOOPS: [Row; 89] = [
     ("i16", "i16", "i16_sat((i32(a[x]) * i32(b[x])) >> 12)", 16, 4.5),
     ("i16", "i16", "i16_sat((i32(a[x]) * i32(b[x]) + 2048) >> 12)", 16, 5.5),
     ("i16", "i32", "i32(a[x]) * i32(b[x])", 16, 5.0),
+    // Factors that are constants lie beside each other, too; one factor is taken out.
+    ("i16", "i16", "i16_sat((i32(a[x]) * 11 + i32(b[x]) * 53 + 64) >> 7)", 16, 5.5),
+    ("i16", "i32", "i32(a[x]) * 11 - i32(b[x]) * 53", 16, 5.0),
+    ("i16", "i32", "i32(a[x]) * 13 - i32(b[x]) * 13", 8, 3.0),
+    // Choices that are the greater value.
+    ("i16", "i16", "select(a[x] - b[x] > 0, a[x] - b[x], (a[x] - b[x]) >> 2)", 16, 1.5),
+    ("i32", "i32", "select(a[x] < 0, a[x] >> 4, a[x])", 8, 1.0),
     // The upper bits of products that are wider than lanes: in pairs, whose signs nothing reads.
     ("i32", "i32", "i32((i64(a[x]) * i64(b[x])) >> 32)", 8, 4.5),
     ("i32", "i32", "i32((i64(a[x]) * i64(b[x])) >> 31)", 8, 5.5),

@@ -112,6 +112,8 @@ pub(super) struct Memory {
     chosen: HashMap<(Term, u32, Style), Option<Rc<Choices>>>,
     /// Other ways to write values by rules, for so many lanes.
     pub(super) by_rules: HashMap<(Term, u32), Rc<Vec<Term>>>,
+    /// The bounds that choices are.
+    pub(super) extremes: HashMap<Term, Rc<Vec<Term>>>,
     /// Values as matrices of bits.
     pub(super) factored: HashMap<Term, Rc<Factored>>,
     /// Shifts by what is no constant that are part of a shift both ways.

@@ -31,6 +31,7 @@ impl Search<'_> {
     /// upper halves only where the target computes those, as else each would be written in many ways.
     pub(super) fn variants_of(&mut self, choices: &Choices, t: Term) -> Vec<Term> {
         let mut all = variants(t);
+        all.extend(self.extremes(t).iter());
         for (other, product) in by_upper_half(t) {
             if self.is_one_operation(choices, product) {
                 all.push(other);

@@ -1,0 +1,73 @@
+//! Choices that are the greater or the less of what they choose among.
+//!
+//! In: a choice of two values, by whatever condition. Out: bounds that are equal to it: `a > 0 ? a : a >> 3`
+//! is the greater of both, as a shift down brings a value towards 0. That a condition orders the values is
+//! guessed from fixed inputs of a few values that all three rest on, then proved of those.
+
+use super::Search;
+use crate::candidates::Equality;
+use crate::fragment::{Fragment, regular};
+use semantics::op::{Op, OpCode};
+use semantics::sort::Sort;
+use semantics::term::Term;
+use std::rc::Rc;
+
+/// The most borders below a choice that are looked at, and their values.
+const BORDERS: usize = 6;
+const VALUES: usize = 2;
+const BOUNDS: [OpCode; 4] = [OpCode::Smax, OpCode::Smin, OpCode::Umax, OpCode::Umin];
+
+impl Search<'_> {
+    /// The bounds that a choice is; found once.
+    pub(super) fn extremes(&mut self, t: Term) -> Rc<Vec<Term>> {
+        if let Some(known) = self.memory.extremes.get(&t) {
+            return Rc::clone(known);
+        }
+        let found = Rc::new(self.as_bounds(t).unwrap_or_default());
+        self.memory.extremes.insert(t, Rc::clone(&found));
+        found
+    }
+
+    fn as_bounds(&mut self, t: Term) -> Option<Vec<Term>> {
+        let &[_, x, y] = t.args_of(OpCode::Ite)?.first_chunk()?;
+        if !matches!(t.sort(), Sort::Bv(_)) || !regular(t) || x == y {
+            return None;
+        }
+        let bounds = BOUNDS.map(|code| Term::raw_app(Op::new(code), &[x, y]).ok());
+        let cuts = self.memory.cuts.of(t).into_iter();
+        // Where both values are at the border, an operation is found as it is.
+        let inside = |cut: &Vec<Term>| {
+            let few = (1..=VALUES).contains(&cut.len()) && cut.iter().all(|l| regular(*l));
+            few && !(cut.contains(&x) && cut.contains(&y))
+        };
+        let cuts: Vec<Vec<Term>> = cuts.filter(inside).take(BORDERS).collect();
+        for cut in cuts {
+            let of = self.fragment(t, &cut);
+            let mut found = Vec::new();
+            for bound in bounds.into_iter().flatten() {
+                let piece = Fragment::new(bound, &cut);
+                let alike = is_over(&piece, &cut) && piece.behaviour() == of.1;
+                if alike && self.is_proved(piece.term, of.0.term) {
+                    found.push(bound);
+                }
+            }
+            if !found.is_empty() {
+                return Some(found);
+            }
+        }
+        None
+    }
+
+    fn is_proved(&self, x: Term, y: Term) -> bool {
+        let equality = self.candidates.equality(x, y, self.prover);
+        matches!(equality, Equality::Equal)
+    }
+}
+
+/// Whether a piece reads nothing but the values of its border.
+fn is_over(piece: &Fragment, cut: &[Term]) -> bool {
+    let known = (0..cut.len()).map(|k| crate::fragment::variable(k, piece.widths()[k]));
+    let known: Vec<Term> = known.collect();
+    let mut free = semantics::subst::free_vars(piece.term).into_iter();
+    free.all(|v| known.contains(&v))
+}
