@@ -441,7 +441,7 @@ pub(super) fn averages(t: Term) -> Vec<Term> {
             Some((sum, 1)) => match averaged(sum, t.width()) {
                 Some((x, y, OpCode::Sext, true)) => average_by_sign(x, y),
                 Some((x, y, OpCode::Zext, false)) => average_by_rounded(x, y),
-                _ => None,
+                _ => halved_difference(sum, t.width()),
             },
             _ => None,
         },
@@ -539,6 +539,42 @@ fn average_by_sign(x: Term, y: Term) -> Option<Term> {
     turned(average_of(turned(x)?, turned(y)?)?)
 }
 
+/// Half of a difference, of the next greater or the next smaller one: by how much the rounded average lies
+/// below the one element, or above the other.
+fn halved_difference(difference: Term, w: u32) -> Option<Term> {
+    use OpCode as C;
+    let constant = |t: Term| t.as_bits().and_then(Bits::to_i128);
+    let (difference, added) = match (difference.args_of(C::BvAdd), difference.args_of(C::BvSub)) {
+        (Some(args), _) => {
+            let (of, added) = constant_last(args.try_into().ok()?);
+            (of, constant(added)?)
+        }
+        (_, Some(&[of, less])) if constant(less).is_some() => (of, -constant(less)?),
+        _ => (difference, 0),
+    };
+    let &[x, y] = difference.args_of(C::BvSub)? else {
+        return None;
+    };
+    let both = |code: C| Some((code, element(x, code, w)?, element(y, code, w)?));
+    let (code, x, y) = both(C::Zext).or_else(|| both(C::Sext))?;
+    let top = Term::bits(Bits::from_u64(w, 1).shl_u32(w - 1));
+    let turned = |t: Term| match code {
+        C::Sext => two(C::BvXor, t, top),
+        _ => Some(t),
+    };
+    let (x, y) = (turned(x)?, turned(y)?);
+    let average = average_of(x, y)?;
+    match added {
+        0 => two(C::BvSub, x, average),
+        1 => two(C::BvSub, average, y),
+        -1 => {
+            let less = two(C::BvXor, y, Term::bits(Bits::ones(w)))?;
+            two(C::BvAdd, average, less)
+        }
+        _ => None,
+    }
+}
+
 /// The widest elements that machines average: of wider ones an average is no shorter by a rounded one.
 const AVERAGED: u32 = 16;
 
@@ -622,6 +658,30 @@ mod tests {
     use super::*;
     use semantics::build as b;
     use smt::prover::Prover;
+
+    #[test]
+    fn half_of_a_difference_is_an_average() {
+        let prover = Prover::new(Default::default());
+        for signed in [false, true] {
+            let [x, y] = ["x", "y"].map(|name| {
+                let element = Term::var(name, Sort::Bv(8));
+                resize(element, 32, signed).expect("a term")
+            });
+            let difference = two(OpCode::BvSub, x, y).expect("a term");
+            for added in [0, 1, -1] {
+                let of = b::add(difference, Term::bv(32, added));
+                let half = shifted(OpCode::BvAshr, of, 1).expect("a term");
+                let t = resize(half, 8, false).expect("a term");
+                let others = averages(t);
+                assert!(!others.is_empty(), "{t}");
+                for other in others {
+                    assert!(prover.prove_equal(t, other).is_proved(), "{t}: {other}");
+                }
+            }
+            let more = two(OpCode::BvAdd, difference, number(32, 5)).expect("a term");
+            assert_eq!(halved_difference(more, 8), None);
+        }
+    }
 
     #[test]
     fn a_rounded_quotient_of_products_of_bytes_is_of_sums_and_shifts() {
