@@ -14,11 +14,11 @@ use semantics::term::{Kind, Term};
 use std::collections::HashMap;
 
 /// A class by the number of one of its members.
-pub type Class = usize;
+pub(crate) type Class = usize;
 
 /// One way to write a value.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub enum Written {
+pub(crate) enum Written {
     /// A variable, a constant, an index.
     Leaf(Term),
     /// An operator over classes.
@@ -27,7 +27,7 @@ pub enum Written {
 
 /// The classes of some terms.
 #[derive(Default)]
-pub struct Classes {
+pub(crate) struct Classes {
     parents: Vec<Class>,
     written: Vec<Written>,
     /// The terms that were put in, in that order, each with its class.
@@ -38,17 +38,17 @@ pub struct Classes {
 
 impl Classes {
     /// How many ways to write values there are.
-    pub fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.written.len()
     }
 
     /// The class of a term that was put in.
-    pub fn of(&self, t: Term) -> Option<Class> {
+    pub(crate) fn of(&self, t: Term) -> Option<Class> {
         Some(self.find(*self.of_term.get(&t)?))
     }
 
     /// Puts a term in, with its parts.
-    pub fn add(&mut self, t: Term) -> Class {
+    pub(crate) fn add(&mut self, t: Term) -> Class {
         if let Some(known) = self.of(t) {
             return known;
         }
@@ -79,7 +79,7 @@ impl Classes {
     }
 
     /// The member that a class is known by.
-    pub fn find(&self, class: Class) -> Class {
+    pub(crate) fn find(&self, class: Class) -> Class {
         let mut class = class;
         while self.parents[class] != class {
             class = self.parents[class];
@@ -88,13 +88,13 @@ impl Classes {
     }
 
     /// Takes two classes to be one, known by the older; [`Classes::close`] finds what follows.
-    pub fn unite(&mut self, x: Class, y: Class) {
+    pub(crate) fn unite(&mut self, x: Class, y: Class) {
         let (x, y) = (self.find(x), self.find(y));
         self.parents[x.max(y)] = x.min(y);
     }
 
     /// Unites classes that are written alike, until none is left.
-    pub fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         loop {
             let mut changed = false;
             self.of_written.clear();
@@ -132,7 +132,7 @@ impl Classes {
     }
 
     /// The different ways in which the values of all classes are written.
-    pub fn all_written(&self) -> HashMap<Class, Vec<Written>> {
+    pub(crate) fn all_written(&self) -> HashMap<Class, Vec<Written>> {
         let mut out: HashMap<Class, Vec<Written>> = HashMap::new();
         for (k, written) in self.written.iter().enumerate() {
             let list = out.entry(self.find(k)).or_default();
@@ -145,7 +145,7 @@ impl Classes {
     }
 
     /// The terms of all classes, in the order in which they were put in.
-    pub fn all_terms(&self) -> HashMap<Class, Vec<Term>> {
+    pub(crate) fn all_terms(&self) -> HashMap<Class, Vec<Term>> {
         let mut out: HashMap<Class, Vec<Term>> = HashMap::new();
         for &(t, class) in &self.terms {
             out.entry(self.find(class)).or_default().push(t);

@@ -161,7 +161,7 @@ fn join_chunk(chunk: &[Option<Term>]) -> Option<Option<Term>> {
 }
 
 /// The input and the lowest bit, for a term that is a piece of an input.
-pub fn leaf(t: Term) -> Option<(&'static str, u32)> {
+pub(crate) fn leaf(t: Term) -> Option<(&'static str, u32)> {
     if let Some(name) = t.as_var() {
         return Some((name, 0));
     }

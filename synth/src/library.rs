@@ -24,7 +24,7 @@ use std::sync::Arc;
 
 /// An operation for a fragment: which, and for each operand the leaf that it takes.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Entry {
+pub(crate) struct Entry {
     /// Index of the operation.
     pub op: usize,
     /// Leaves in the order of the operands.
@@ -32,7 +32,7 @@ pub struct Entry {
 }
 
 /// The operations for a number of lanes, at the numbers of a window.
-pub struct Library {
+pub(crate) struct Library {
     /// The operations, cheapest first.
     pub ops: Vec<Arc<LaneOp>>,
     index: HashMap<Behaviour, Vec<Entry>>,
@@ -242,12 +242,12 @@ impl Library {
     }
 
     /// The operations that do on the fixed inputs what a fragment does, cheapest first.
-    pub fn find(&self, behaviour: Behaviour) -> &[Entry] {
+    pub(crate) fn find(&self, behaviour: Behaviour) -> &[Entry] {
         self.index.get(&behaviour).map_or(&[], Vec::as_slice)
     }
 
     /// The meaning of an entry over the fragment's variables.
-    pub fn meaning(&self, entry: &Entry, fragment: &Fragment) -> Term {
+    pub(crate) fn meaning(&self, entry: &Entry, fragment: &Fragment) -> Term {
         let op = &self.ops[entry.op];
         let widths = fragment.widths();
         let map = op

@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Instant;
 
 /// The name of the limit on time.
-pub const TIME: &str = "the time limit";
+pub(crate) const TIME: &str = "the time limit";
 /// The name of the limit on memory.
-pub const MEMORY: &str = "the limit on memory";
+pub(crate) const MEMORY: &str = "the limit on memory";
 
 /// The system is asked for the memory once in so many calls.
 const CALLS: u32 = 256;

@@ -15,7 +15,7 @@ use semantics::term::Term;
 use std::collections::HashSet;
 
 /// Other ways to write a choice, or the complement of a mask, likeliest first.
-pub fn by_masks(t: Term) -> Vec<Term> {
+pub(crate) fn by_masks(t: Term) -> Vec<Term> {
     let Sort::Bv(w) = t.sort() else {
         return Vec::new();
     };

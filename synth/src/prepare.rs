@@ -19,12 +19,12 @@ use semantics::term::Term;
 use std::collections::HashMap;
 
 /// The window with repeated inputs made small and neighbouring ones joined.
-pub fn prepare(window: &Window) -> Window {
+pub(crate) fn prepare(window: &Window) -> Window {
     joined(&small(window, &|_| true))
 }
 
 /// A window that runs as a tail, with the scalars made small that registers are filled with.
-pub fn prepare_tail(window: &Window) -> Window {
+pub(crate) fn prepare_tail(window: &Window) -> Window {
     small(window, &|source| !matches!(source, Source::Array(_)))
 }
 

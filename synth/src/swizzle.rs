@@ -26,7 +26,7 @@ enum Piece {
 
 /// What comes out of one result element.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Brought {
+pub(crate) enum Brought {
     /// An element of an operand, by its place in [`MoveTable::data`].
     Element {
         /// The operand.
@@ -40,7 +40,7 @@ pub enum Brought {
 
 /// One result element: which index bits it looks at, and what each value of them brings.
 #[derive(Clone, Debug)]
-pub struct ElementMoves {
+pub(crate) struct ElementMoves {
     /// Index bits: operand and bit, least significant first.
     pub support: Vec<(&'static str, u32)>,
     /// What comes out, by the value of the support bits; `None` for anything else.
@@ -49,7 +49,7 @@ pub struct ElementMoves {
 
 /// Everything that an instruction can move, at one element width.
 #[derive(Clone, Debug)]
-pub struct MoveTable {
+pub(crate) struct MoveTable {
     /// Operands whose pieces come out.
     pub data: Vec<String>,
     /// Operands that choose, with their widths.
@@ -62,7 +62,7 @@ pub struct MoveTable {
 const MAX_SUPPORT: usize = 8;
 
 /// The table of a candidate at an element width, when the candidate only moves data.
-pub fn move_table(candidate: &Candidate, element: u32) -> Option<MoveTable> {
+pub(crate) fn move_table(candidate: &Candidate, element: u32) -> Option<MoveTable> {
     if !candidate.width.is_multiple_of(element) {
         return None;
     }
@@ -319,7 +319,7 @@ fn collect_support(
 
 /// The constants for the index operands that bring the wanted elements, given what each data
 /// operand holds (goals of the same element width, in the table's order); elements outside are never matched.
-pub fn solve_index(
+pub(crate) fn solve_index(
     table: &MoveTable,
     sources: &[&Goal],
     goal: &Goal,
@@ -400,7 +400,7 @@ fn holds(brought: &Brought, sources: &[&Goal], wanted: Term) -> bool {
 }
 
 /// The inputs that a goal's elements are pieces of, in order of first use.
-pub fn inputs_of(goal: &Goal) -> Vec<&'static str> {
+pub(crate) fn inputs_of(goal: &Goal) -> Vec<&'static str> {
     let mut names = Vec::new();
     for t in goal.live() {
         if let Some((name, _)) = leaf(t)

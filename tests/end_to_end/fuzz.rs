@@ -60,6 +60,8 @@ struct Setting {
     seconds: &'static str,
     /// The flags for a C compiler, when the code is only built.
     flags: Option<Vec<String>>,
+    /// The C compiler, where there is one.
+    compiler: Option<String>,
 }
 
 impl Setting {
@@ -69,10 +71,15 @@ impl Setting {
         let features = |name| targets.find(name).expect("there is such a target").features;
         let runs = features(target).is_subset(&features("host"));
         let flags = || targets.flags(&features(target));
+        let compiler = toolchain::c::compiler();
+        if !runs && compiler.is_none() {
+            skip_part!("C for {target} is not built: {}", toolchain::c::MISSING);
+        }
         Setting {
             target: target.to_owned(),
             seconds,
             flags: (!runs).then(flags),
+            compiler,
         }
     }
 
@@ -111,7 +118,7 @@ impl Setting {
         };
         match &self.flags {
             None => ran(&kernel["run"])?,
-            Some(flags) => builds(folder.path(), flags)?,
+            Some(flags) => self.builds(folder.path(), flags)?,
         }
         let windows = kernel["windows"].as_array().into_iter().flatten();
         let found = windows.filter_map(|window| {
@@ -119,6 +126,20 @@ impl Setting {
             Some((at, scalar(window, &loops[at])?))
         });
         Ok(found.collect())
+    }
+
+    /// Whether the C compiler takes the code; [`Setting::new`] tells when there is none.
+    fn builds(&self, folder: &Path, flags: &[String]) -> Result<(), Finding> {
+        let Some(compiler) = &self.compiler else {
+            return Ok(());
+        };
+        let first = ["-std=gnu11", "-O1", "-c", "random.c", "-o", "random.o"];
+        let arguments = first.into_iter().chain(flags.iter().map(String::as_str));
+        match toolchain::c::compile(compiler, arguments, folder) {
+            Ok(_) => Ok(()),
+            Err(toolchain::c::Failure::Refused(messages)) => Err((Fault::NotC, messages)),
+            Err(toolchain::c::Failure::Absent(why)) => Err((Fault::Refused, why)),
+        }
     }
 }
 
@@ -132,19 +153,6 @@ fn ran(run: &Value) -> Result<(), Finding> {
         }
         Some("disagreed") => Err((Fault::Wrong, text(&run["what"]))),
         _ => Err((Fault::Refused, format!("not run: {}", text(&run["why"])))),
-    }
-}
-
-/// Whether a C compiler takes the code.
-fn builds(folder: &Path, flags: &[String]) -> Result<(), Finding> {
-    let Some(compiler) = toolchain::c::compiler() else {
-        return Ok(());
-    };
-    let first = ["-std=gnu11", "-O1", "-c", "random.c", "-o", "random.o"];
-    let arguments = first.into_iter().chain(flags.iter().map(String::as_str));
-    match toolchain::c::compile(&compiler, arguments, folder) {
-        Err(toolchain::c::Failure::Refused(messages)) => Err((Fault::NotC, messages)),
-        _ => Ok(()),
     }
 }
 

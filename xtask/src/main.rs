@@ -48,6 +48,8 @@ Usage: cargo xtask COMMAND
                    of so many only (1); $ISAFORGE_VENDOR names a vendor's file, the second witness
   operators        every operator of the kernel language at every type, as vectors:
                    --target T (x86-64-v3)
+  lanes            vectors of 1 to 64 lanes of every element type with every kind of tail, run with
+                   sanitizers between pages that may not be touched
   costs            what known sequences cost, for those that take seconds each to search for
   c-names          the names that C takes, into codegen-gen/src/c/names, by the compiler here
   wheel            the Python package with its program as a wheel, under target/wheels
@@ -74,6 +76,7 @@ fn main() -> ExitCode {
         Some("test-servers") => steps::test_servers(&root),
         Some("mutants") => steps::mutants(&root, &arguments[1..]),
         Some("operators") => steps::operators(&root, &arguments[1..]),
+        Some("lanes") => steps::lanes(&root),
         Some("costs") => steps::costs(&root),
         Some("fuzz") => steps::fuzz(&root, &arguments[1..]),
         Some("accelerators") => steps::accelerators(&root, &arguments[1..]),

@@ -166,6 +166,13 @@ pub(crate) fn operators(root: &Path, arguments: &[String]) -> bool {
     drawn("fuzz::every_operator", tests, &options, arguments)
 }
 
+/// Vectors of every number of lanes of every element type, run with sanitizers.
+pub(crate) fn lanes(root: &Path) -> bool {
+    let name = "partial::vectors_of_every_number_of_lanes_touch_just_their_elements";
+    let tests = end_to_end(root).env("ISAFORGE_TEST_FULL", "1");
+    drawn(name, tests, &[], &[])
+}
+
 /// Known sequences that take seconds each to be searched for.
 pub(crate) fn costs(root: &Path) -> bool {
     let name = "costs::known_sequences_that_are_searched_for_long_are_found";

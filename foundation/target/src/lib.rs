@@ -404,7 +404,8 @@ impl Targets {
     pub fn host(&self) -> Result<Target, Diagnostic> {
         let text = std::fs::read_to_string("/proc/cpuinfo").map_err(|error| {
             let message = format!("cannot tell what this machine has: /proc/cpuinfo: {error}");
-            Diagnostic::error(message).hint("name a model, such as `--target x86-64-v3`")
+            let model = self.models().next().unwrap_or_default();
+            Diagnostic::error(message).hint(format!("name a model, such as `--target {model}`"))
         })?;
         Ok(self.with_cpuinfo(&text))
     }
@@ -584,7 +585,12 @@ impl Targets {
                     "models are: host, {}",
                     models.collect::<Vec<_>>().join(", ")
                 ))
-                .hint("name a model, or features separated by commas: `avx512f,avx512bw`"),
+                .hint(match &features[..] {
+                    [one, other, ..] => {
+                        format!("name a model, or features separated by commas: `{one},{other}`")
+                    }
+                    _ => "name a model".to_owned(),
+                }),
         }
     }
 }
