@@ -97,12 +97,11 @@ pub(crate) fn table(folder: &Path, model: &str, rule: Rule) -> Result<CostTable,
 /// The file, as it is written.
 fn parsed(source: &Source) -> Result<File, Diagnostic> {
     spec_parser::yaml::from_str(source.text()).map_err(|error| {
-        let told = spec_parser::yaml::error(source, 0, &error);
-        let guessed = told.hint.as_ref().is_some_and(|hint| hint.starts_with("did you"));
-        match guessed {
-            true => told,
-            false => told.hint("a cost table has `model`, `default` and `rows` of `mnemonic` or `mnemonics`, `latency`, `throughput`, and perhaps `width` and `resource`"),
-        }
+        spec_parser::yaml::error_of_format(
+            source,
+            &error,
+            "a cost table has `model`, `default` and `rows` of `mnemonic` or `mnemonics`, `latency`, `throughput`, and perhaps `width` and `resource`",
+        )
     })
 }
 
@@ -125,6 +124,19 @@ fn tenths(what: &str, cycles: f64) -> Result<Cost, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_hint_says_what_mends_it_or_what_a_table_has() {
+        let hint = |text: &str| {
+            let wrong = parsed(&Source::new("m.yaml", text)).map(|file| file.model);
+            wrong.expect_err(text).hint.unwrap_or_default()
+        };
+        assert_eq!(hint("modle: m\n"), "did you mean `model`?");
+        assert_eq!(hint("model: m\nmodel: n\n"), "leave one of them");
+        for other in ["model: m\n", "weather: m\n", "[]\n"] {
+            assert!(hint(other).starts_with("a cost table has"), "{other}");
+        }
+    }
 
     #[test]
     fn what_is_no_number_of_cycles_is_told() {

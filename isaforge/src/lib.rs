@@ -50,6 +50,12 @@ use std::path::Path;
 use synth::compile::Outcome;
 use synth::cost::{Rule, Timing};
 use synth::operations::TargetOperations;
+use target::Targets;
+
+/// The processors of x86 and their registers.
+const X86: &str = include_str!("../../isa-specs/x86/targets.yaml");
+/// The header that declares its intrinsics; a test holds that the specifications name it.
+const X86_HEADER: &str = "immintrin.h";
 
 /// What a machine has: which of a dictionary's instructions, what they cost, how C holds its registers.
 #[derive(Clone, Debug)]
@@ -90,16 +96,14 @@ impl Machine {
     }
 
     /// An x86 processor with these features, as `isaforge explain` spells them: `SSE2`, `AVX2`, `AVX512BW` …
+    ///
+    /// # Panics
+    /// Never: the data of x86 is in the library, and read by its tests.
     pub fn x86(features: impl IntoIterator<Item = impl Into<String>>) -> Machine {
-        let class = |width: u32, needs: &str| RegisterClass {
-            width,
-            c_type: format!("__m{width}i"),
-            needs: Some(needs.to_owned()),
-            count: 16,
-            held: None,
-        };
-        let registers = vec![class(128, "SSE2"), class(256, "AVX"), class(512, "AVX512F")];
-        Machine::new(features, registers, vec!["immintrin.h".to_owned()])
+        let features: BTreeSet<String> = features.into_iter().map(Into::into).collect();
+        let targets = Targets::parse(X86).expect("the tests read it");
+        let registers = targets.registers(&features);
+        Machine::new(features, registers, vec![X86_HEADER.to_owned()])
     }
 
     /// The same with other costs.

@@ -18,8 +18,33 @@ pub fn from_str<T: DeserializeOwned>(text: &str) -> Result<T, serde_yaml::Error>
     serde_yaml::from_str(text)
 }
 
+/// What is to be done about an error.
+enum Hint {
+    /// What mends just this.
+    Sure(String),
+    /// What holds of any file.
+    Usual(String),
+}
+
 /// A YAML error as a diagnostic; `start` is where the parsed text begins in the source.
 pub fn error(source: &Source, start: usize, error: &serde_yaml::Error) -> Diagnostic {
+    let (told, hint) = placed(source, start, error);
+    match hint {
+        Hint::Sure(hint) | Hint::Usual(hint) => told.hint(hint),
+    }
+}
+
+/// As [`error`]; where nothing is known that mends just this, the hint says what the file should have.
+pub fn error_of_format(source: &Source, error: &serde_yaml::Error, format: &str) -> Diagnostic {
+    let (told, hint) = placed(source, 0, error);
+    match hint {
+        Hint::Sure(hint) => told.hint(hint),
+        Hint::Usual(_) => told.hint(format),
+    }
+}
+
+/// What an error is, at its place, and what is to be done about it.
+fn placed(source: &Source, start: usize, error: &serde_yaml::Error) -> (Diagnostic, Hint) {
     let whole = error.to_string();
     let place = error.location().map_or(start, |place| {
         start + byte_at(&source.text()[start..], place.line(), place.column())
@@ -33,21 +58,20 @@ pub fn error(source: &Source, start: usize, error: &serde_yaml::Error) -> Diagno
         .filter(|_| whole.contains("tab character"))
     {
         let at = line_start + tab;
-        return Diagnostic::error("a tab in the indentation")
-            .at(source, Span::new(at, at + 1))
-            .hint("YAML indents by blanks only");
+        let told = Diagnostic::error("a tab in the indentation");
+        let hint = Hint::Sure("YAML indents by blanks only".to_owned());
+        return (told.at(source, Span::new(at, at + 1)), hint);
     }
     let quoted: Vec<&str> = whole.split('`').skip(1).step_by(2).collect();
     if let (true, [key, ..]) = (whole.contains("duplicate field"), quoted.as_slice()) {
         let at = second(&text[place..], key).map_or(place, |n| place + n);
-        return Diagnostic::error(format!("the key `{key}` is there twice"))
-            .at(source, Span::new(at, at + key.len()))
-            .hint("leave one of them");
+        let told = Diagnostic::error(format!("the key `{key}` is there twice"));
+        let hint = Hint::Sure("leave one of them".to_owned());
+        return (told.at(source, Span::new(at, at + key.len())), hint);
     }
     let (message, hint) = words(&plain(&whole), &quoted);
-    Diagnostic::error(message)
-        .at(source, Span::new(place, place + 1))
-        .hint(hint)
+    let told = Diagnostic::error(message);
+    (told.at(source, Span::new(place, place + 1)), hint)
 }
 
 /// The byte of a line and a column, both from 1 on.
@@ -94,25 +118,25 @@ fn plain(message: &str) -> String {
 }
 
 /// What a YAML reader says, and a hint, in our words.
-fn words(message: &str, quoted: &[&str]) -> (String, String) {
+fn words(message: &str, quoted: &[&str]) -> (String, Hint) {
     let kinds = [("unknown field", "key"), ("unknown variant", "word")];
     let kind = kinds.iter().find(|(told, _)| message.contains(told));
     if let (Some((_, kind)), [unknown, known @ ..]) = (kind, quoted) {
         let hint = match suggest(unknown, known.iter().copied()) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("the {kind}s here are {}", known.join(", ")),
+            Some(near) => Hint::Sure(format!("did you mean `{near}`?")),
+            None => Hint::Usual(format!("the {kind}s here are {}", known.join(", "))),
         };
         return (format!("unknown {kind} `{unknown}`"), hint);
     }
     if message.contains("missing field")
         && let [missing] = quoted
     {
-        let hint = "every item of the file needs it".to_owned();
+        let hint = Hint::Usual("every item of the file needs it".to_owned());
         return (format!("the key `{missing}` is missing"), hint);
     }
     let message = message.trim_start_matches(|c: char| !c.is_alphabetic());
     let told = format!("this is not the YAML that was expected: {message}");
-    (told, hint(message).to_owned())
+    (told, Hint::Usual(hint(message).to_owned()))
 }
 
 /// What to do about what the reader says.

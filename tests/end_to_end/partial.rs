@@ -177,6 +177,18 @@ fn vectors_of_every_number_of_lanes_touch_just_their_elements() {
     }
 }
 
+/// Three of four lanes of each row, at every alignment, by a factor that is a parameter.
+#[test]
+fn rows_of_three_with_a_scalar_touch_just_their_elements() {
+    let text = "\
+kernel xyz(n: size, s: f32, a: in f32[n, 3], o: out f32[n, 3]) {
+  for i in 0..n { o[i, 0..+3] = a[i, 0..+3] * s; }
+}
+";
+    let agreed = agrees("xyz", text, "host", "c");
+    assert_eq!(agreed.windows, 1, "{}", agreed.shown);
+}
+
 #[test]
 fn copies_are_made_in_registers_of_the_target() {
     let text = kernel("f16", "a", None, &[3, 32, 64]);
