@@ -15,6 +15,7 @@ use std::rc::Rc;
 /// The most borders below a choice that are looked at, and their values.
 const BORDERS: usize = 6;
 const VALUES: usize = 2;
+const COMPARISONS: [OpCode; 4] = [OpCode::BvSlt, OpCode::BvSle, OpCode::BvUlt, OpCode::BvUle];
 const BOUNDS: [OpCode; 4] = [OpCode::Smax, OpCode::Smin, OpCode::Umax, OpCode::Umin];
 
 impl Search<'_> {
@@ -33,6 +34,11 @@ impl Search<'_> {
         if !matches!(t.sort(), Sort::Bv(_)) || !regular(t) || x == y {
             return None;
         }
+        let compares = |t: Term| {
+            let (op, _) = t.as_app()?;
+            COMPARISONS.contains(&op.code).then_some(())
+        };
+        compares(t.args_of(OpCode::Ite)?[0])?;
         let bounds = BOUNDS.map(|code| Term::raw_app(Op::new(code), &[x, y]).ok());
         let cuts = self.memory.cuts.of(t).into_iter();
         // Where both values are at the border, an operation is found as it is.
@@ -43,6 +49,9 @@ impl Search<'_> {
         let cuts: Vec<Vec<Term>> = cuts.filter(inside).take(BORDERS).collect();
         for cut in cuts {
             let of = self.fragment(t, &cut);
+            if !is_plain(of.0.term) {
+                continue;
+            }
             let mut found = Vec::new();
             for bound in bounds.into_iter().flatten() {
                 let piece = Fragment::new(bound, &cut);
@@ -62,6 +71,17 @@ impl Search<'_> {
         let equality = self.candidates.equality(x, y, self.prover);
         matches!(equality, Equality::Equal)
     }
+}
+
+/// Whether a piece has no floats, products or quotients, whose orders take long to prove.
+fn is_plain(piece: Term) -> bool {
+    use OpCode as C;
+    let hard = [C::BvMul, C::BvUdiv, C::BvUrem, C::BvSdiv, C::BvSrem];
+    let codes = crate::lanes::operators_of(piece);
+    let of_floats = |code: &C| code.info().params.contains(&"format");
+    !codes
+        .iter()
+        .any(|code| hard.contains(code) || of_floats(code))
 }
 
 /// Whether a piece reads nothing but the values of its border.
