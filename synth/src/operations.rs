@@ -3,7 +3,7 @@
 //! In: an [`InstructionTable`], the target's features, a cost table. Out: [`TargetOperations`]:
 //! how many instructions and operations the target has; what implements an operation at its
 //! numbers, the cheapest first; and, when something has to be searched, all of them as
-//! [`Candidates`].
+//! the candidates.
 
 use crate::candidates::Candidates;
 use crate::cost::{Cost, CostTable, Weight};
