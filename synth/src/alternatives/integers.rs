@@ -543,16 +543,16 @@ fn average_by_sign(x: Term, y: Term) -> Option<Term> {
 /// below the one element, or above the other.
 fn halved_difference(difference: Term, w: u32) -> Option<Term> {
     use OpCode as C;
-    let constant = |t: Term| t.as_bits().and_then(Bits::to_i128);
-    let (difference, added) = match (difference.args_of(C::BvAdd), difference.args_of(C::BvSub)) {
-        (Some(args), _) => {
-            let (of, added) = constant_last(args.try_into().ok()?);
-            (of, constant(added)?)
+    // Of a number only as many bits count as half of the sum has, and the one that goes.
+    let (mut more, mut less, mut added) = (Vec::new(), Vec::new(), Bits::zero(w + 1));
+    for part in summands(difference) {
+        match (part.as_bits(), part.args_of(C::BvNeg)) {
+            (Some(bits), _) => added = added.add(&bits.trunc(w + 1)),
+            (_, Some(&[y])) => less.push(y),
+            _ => more.push(part),
         }
-        (_, Some(&[of, less])) if constant(less).is_some() => (of, -constant(less)?),
-        _ => (difference, 0),
-    };
-    let &[x, y] = difference.args_of(C::BvSub)? else {
+    }
+    let (&[x], &[y]) = (&more[..], &less[..]) else {
         return None;
     };
     let both = |code: C| Some((code, element(x, code, w)?, element(y, code, w)?));
@@ -564,7 +564,7 @@ fn halved_difference(difference: Term, w: u32) -> Option<Term> {
     };
     let (x, y) = (turned(x)?, turned(y)?);
     let average = average_of(x, y)?;
-    match added {
+    match added.to_i128()? {
         0 => two(C::BvSub, x, average),
         1 => two(C::BvSub, average, y),
         -1 => {
@@ -668,8 +668,15 @@ mod tests {
                 resize(element, 32, signed).expect("a term")
             });
             let difference = two(OpCode::BvSub, x, y).expect("a term");
-            for added in [0, 1, -1] {
-                let of = b::add(difference, Term::bv(32, added));
+            let one = number(32, 1);
+            let less = two(
+                OpCode::BvSub,
+                x,
+                two(OpCode::BvAdd, y, one).expect("a term"),
+            );
+            // Bits above the ninth of a number are lost.
+            let sums = [0, 1, -1, 0x1ff].map(|added| b::add(difference, Term::bv(32, added)));
+            for of in sums.into_iter().chain(less) {
                 let half = shifted(OpCode::BvAshr, of, 1).expect("a term");
                 let t = resize(half, 8, false).expect("a term");
                 let others = averages(t);
