@@ -6,6 +6,7 @@
 
 use super::raw;
 use crate::legal::two;
+use crate::matching::summands;
 use semantics::build;
 use semantics::op::{Op, OpCode};
 use semantics::range::range;
@@ -56,7 +57,11 @@ pub(super) fn products_of_halves(x: Term, y: Term) -> Option<Term> {
 
 /// A sum or difference with two products by one factor: the product of the sum of the others.
 fn factored(t: Term) -> Option<Term> {
-    let parts = signed_parts(t);
+    let subtracted = |part: Term| match part.args_of(OpCode::BvNeg) {
+        Some(&[x]) => (true, x),
+        _ => (false, part),
+    };
+    let parts: Vec<(bool, Term)> = summands(t).into_iter().map(subtracted).collect();
     if !(2..=SUMMANDS).contains(&parts.len()) {
         return None;
     }
@@ -84,19 +89,6 @@ fn factored(t: Term) -> Option<Term> {
         };
     }
     None
-}
-
-/// The summands of a value, and which of them are subtracted.
-fn signed_parts(t: Term) -> Vec<(bool, Term)> {
-    let (mut out, mut work) = (Vec::new(), vec![(false, t)]);
-    while let Some((minus, t)) = work.pop() {
-        match (t.args_of(OpCode::BvAdd), t.args_of(OpCode::BvSub)) {
-            (Some(args), _) => work.extend(args.iter().rev().map(|x| (minus, *x))),
-            (_, Some(&[x, y])) => work.extend([(!minus, y), (minus, x)]),
-            _ => out.push((minus, t)),
-        }
-    }
-    out
 }
 
 /// The sum of what is added less what is subtracted; where all is subtracted, what that sum is.
@@ -153,6 +145,16 @@ mod tests {
         // Both may be less than 0: the high halves count.
         assert!(product_of_pairs(times(element("x", true), -77)).is_none());
         assert!(product_of_pairs(times(element("x", false), 1 << 15)).is_none());
+    }
+
+    #[test]
+    fn chains_of_sums_of_sums_are_no_trees() {
+        let [mut x, mut y] = ["x", "y"].map(|name| element(name, false));
+        for k in 0..60 {
+            let code = [OpCode::BvAdd, OpCode::BvSub][k % 2];
+            (x, y) = (y, two(code, y, x).expect("a term"));
+        }
+        assert!(factored(y).is_none());
     }
 
     #[test]
