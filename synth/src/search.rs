@@ -390,15 +390,18 @@ impl<'a> Search<'a> {
         }
         // A matrix of bits that is written out at length matches in many ways that lead nowhere.
         let steps = covered.is_some() && self.is_matrix(goal);
-        let all = self.limits.goals;
-        if covered.is_some() && !self.reads_across(goal) {
-            self.limits.goals = all.min(self.report.goals + APART_GOALS);
-        }
         let whole = match fits && !steps {
-            true => self.solve_deeper(goal),
+            true => {
+                let all = self.limits.goals;
+                if covered.is_some() && !self.reads_across(goal) {
+                    self.limits.goals = all.min(self.report.goals + APART_GOALS);
+                }
+                let found = self.solve_deeper(goal);
+                self.limits.goals = all;
+                found
+            }
             false => None,
         };
-        self.limits.goals = all;
         self.bound = outer;
         let whole = whole.map(|(value, _)| (value, self.estimate(&[value])));
         if fits {

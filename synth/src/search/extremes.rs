@@ -1,14 +1,16 @@
 //! Choices that are the greater or the less of what they choose among.
 //!
-//! In: a choice of two values, by whatever condition. Out: bounds that are equal to it: `a > 0 ? a : a >> 3`
-//! is the greater of both, as a shift down brings a value towards 0. That a condition orders the values is
-//! guessed from fixed inputs of a few values that all three rest on, then proved of those.
+//! In: a choice of two values by a comparison, of whatever. Out: bounds that are equal to it:
+//! `a > 0 ? a : a >> 3` is the greater of both, as a shift down brings a value towards 0. That the comparison
+//! orders the values is guessed from fixed inputs of a few values that all rest on, then proved of those.
 
 use super::Search;
 use crate::candidates::Equality;
-use crate::fragment::{Fragment, regular};
+use crate::fragment::{Fragment, regular, variable};
+use crate::lanes::operators_of;
 use semantics::op::{Op, OpCode};
 use semantics::sort::Sort;
+use semantics::subst::free_vars;
 use semantics::term::Term;
 use std::rc::Rc;
 
@@ -30,15 +32,11 @@ impl Search<'_> {
     }
 
     fn as_bounds(&mut self, t: Term) -> Option<Vec<Term>> {
-        let &[_, x, y] = t.args_of(OpCode::Ite)?.first_chunk()?;
-        if !matches!(t.sort(), Sort::Bv(_)) || !regular(t) || x == y {
+        let &[test, x, y] = t.args_of(OpCode::Ite)?.first_chunk()?;
+        let compares = COMPARISONS.contains(&test.as_app()?.0.code);
+        if !compares || !matches!(t.sort(), Sort::Bv(_)) || !regular(t) || x == y {
             return None;
         }
-        let compares = |t: Term| {
-            let (op, _) = t.as_app()?;
-            COMPARISONS.contains(&op.code).then_some(())
-        };
-        compares(t.args_of(OpCode::Ite)?[0])?;
         let bounds = BOUNDS.map(|code| Term::raw_app(Op::new(code), &[x, y]).ok());
         let cuts = self.memory.cuts.of(t).into_iter();
         // Where both values are at the border, an operation is found as it is.
@@ -55,7 +53,7 @@ impl Search<'_> {
             let mut found = Vec::new();
             for bound in bounds.into_iter().flatten() {
                 let piece = Fragment::new(bound, &cut);
-                let alike = is_over(&piece, &cut) && piece.behaviour() == of.1;
+                let alike = is_over_its_leaves(&piece) && piece.behaviour() == of.1;
                 if alike && self.is_proved(piece.term, of.0.term) {
                     found.push(bound);
                 }
@@ -77,7 +75,7 @@ impl Search<'_> {
 fn is_plain(piece: Term) -> bool {
     use OpCode as C;
     let hard = [C::BvMul, C::BvUdiv, C::BvUrem, C::BvSdiv, C::BvSrem];
-    let codes = crate::lanes::operators_of(piece);
+    let codes = operators_of(piece);
     let of_floats = |code: &C| code.info().params.contains(&"format");
     !codes
         .iter()
@@ -85,9 +83,8 @@ fn is_plain(piece: Term) -> bool {
 }
 
 /// Whether a piece reads nothing but the values of its border.
-fn is_over(piece: &Fragment, cut: &[Term]) -> bool {
-    let known = (0..cut.len()).map(|k| crate::fragment::variable(k, piece.widths()[k]));
-    let known: Vec<Term> = known.collect();
-    let mut free = semantics::subst::free_vars(piece.term).into_iter();
-    free.all(|v| known.contains(&v))
+fn is_over_its_leaves(piece: &Fragment) -> bool {
+    let widths = piece.widths().into_iter().enumerate();
+    let leaves: Vec<Term> = widths.map(|(k, w)| variable(k, w)).collect();
+    free_vars(piece.term).iter().all(|v| leaves.contains(v))
 }
