@@ -22,11 +22,11 @@ use kernel::tree::{Expr, ExprKind, Role};
 use lowering::window::{Loop, Lowered, Node, Window};
 use register::Registers;
 use scope::{Scope, declaration};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 use target::RegisterClass;
 use text::Text;
-use vector::InBlock;
+use vector::Loaded;
 
 /// The most bytes of a local array that lies on the stack.
 const MOST_ON_STACK: i64 = 1 << 16;
@@ -244,17 +244,14 @@ impl Scope<'_> {
 
     /// Loops and windows in order.
     fn block(&mut self, nodes: &[Node], windows: &[(&Window, &Option<Placed>)], text: &mut Text) {
-        let mut block = InBlock {
-            loads: &self.placement.loads,
-            loaded: BTreeMap::new(),
-        };
+        let mut loaded = Loaded::new();
         for node in nodes {
             match node {
                 Node::Loop(nest) => self.nest(nest, windows, text),
                 Node::Window { window: id, active } => match windows[*id] {
                     (window, Some(program)) => {
                         let active = active.as_ref();
-                        self.vector((*id, window), program, active, &mut block, text);
+                        self.vector((*id, window), program, active, &mut loaded, text);
                     }
                     (window, None) => self.plain(window, active.as_ref(), text),
                 },

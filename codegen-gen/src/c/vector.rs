@@ -9,7 +9,7 @@ use super::register;
 use super::scope::{Scope, declaration};
 use super::text::Text;
 use autoir::instructions::{Implementation, OperandSource};
-use autoir::program::placed::{Loads, Place, Placed, Residence};
+use autoir::program::placed::{Place, Placed, Residence};
 use autoir::program::{Argument, Node, Program, Region, Value};
 use kernel::index::Index;
 use kernel::tree::Access;
@@ -34,13 +34,8 @@ struct Places {
     tables: BTreeMap<Bits, String>,
 }
 
-/// What windows of a block load once for all of them.
-pub(super) struct InBlock<'a> {
-    /// What becomes of loads.
-    pub(super) loads: &'a Loads,
-    /// The names of what is loaded so far.
-    pub(super) loaded: BTreeMap<Place, String>,
-}
+/// The names of what the windows of a block have loaded so far.
+pub(super) type Loaded = BTreeMap<Place, String>;
 
 impl Scope<'_> {
     /// A window by its program; only `active` leading lanes are loaded and stored when that
@@ -50,7 +45,7 @@ impl Scope<'_> {
         (id, window): (usize, &Window),
         placed: &Placed,
         active: Option<&Index>,
-        block: &mut InBlock,
+        loaded: &mut Loaded,
         text: &mut Text,
     ) {
         self.heading(window, text);
@@ -70,22 +65,19 @@ impl Scope<'_> {
         let mut values: Vec<String> = Vec::new();
         for value in 0..placed.program.nodes().len() {
             let place = (id, value);
-            let known = block
-                .loads
-                .again
-                .get(&place)
-                .and_then(|of| block.loaded.get(of));
+            let loads = &self.placement.loads;
+            let known = loads.again.get(&place).and_then(|of| loaded.get(of));
             let name = match known {
                 Some(name) => name.clone(),
                 None => {
                     let name = self.node(window, placed, value, &values, &mut places, text);
-                    match block.loads.held.contains(&place) {
+                    match loads.held.contains(&place) {
                         true => self.loaded(&name, placed.program.width(value), text),
                         false => name,
                     }
                 }
             };
-            block.loaded.insert(place, name.clone());
+            loaded.insert(place, name.clone());
             values.push(name);
         }
         if placed.result == Residence::Buffer {
