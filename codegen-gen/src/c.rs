@@ -39,9 +39,6 @@ const SCHEDULED: &str = "\
 #pragma GCC optimize(\"schedule-insns\", \"sched-pressure\")
 #endif";
 
-/// Lanes that are moved one at a time, of which gcc leaves a loop otherwise.
-const UNROLLED: [i64; 2] = [9, 64];
-
 /// What a C file is made from.
 #[derive(Clone, Copy, Debug)]
 pub struct Unit<'a> {
@@ -187,26 +184,6 @@ fn uses_floats(lowered: &Lowered) -> bool {
     values.chain(locals).any(float)
 }
 
-/// Whether a loop moves lanes one at a time, a known number of them.
-fn is_unrolled(nest: &Loop, windows: &[(&Window, &Option<Placed>)]) -> bool {
-    let single = |node: &Node| match node {
-        Node::Window { window, active } => {
-            let window = windows[*window].0;
-            active.is_none() && window.output.lanes == 1 && !window.accumulate
-        }
-        Node::Loop(inner) => {
-            let each = |node: &Node| matches!(node, Node::Window { window, .. } if windows[*window].0.output.lanes == 1);
-            inner.at.is_some() && inner.body.len() == 1 && inner.body.iter().all(each)
-        }
-    };
-    let rounds = (nest.lo.constant_value(), nest.hi.constant_value());
-    let few = matches!(rounds, (Some(0), Some(n)) if (UNROLLED[0]..=UNROLLED[1]).contains(&n));
-    few && nest.step == 1
-        && nest.at.is_none()
-        && nest.body.len() <= 2
-        && nest.body.iter().all(single)
-}
-
 impl Scope<'_> {
     /// Local arrays and registers. Arrays whose length depends on a size are on the heap.
     fn declarations(&mut self, text: &mut Text) {
@@ -275,8 +252,8 @@ impl Scope<'_> {
             1 => format!("{var}++"),
             step => format!("{var} += {step}"),
         };
-        if is_unrolled(nest, windows) {
-            text.line("#pragma GCC unroll 64");
+        if let Some(rounds) = self.placement.unrolled.get(&nest.var.0) {
+            text.line(&format!("#pragma GCC unroll {rounds}"));
         }
         text.open(&format!("for (int64_t {var} = {lo}; {var} < {hi}; {step})"));
         self.headed(Some(nest.var), text, |scope, text| {

@@ -204,7 +204,8 @@ fn nodes(f: &mut Function<'_>, body: &[Node], windows: &Programs<'_>) -> Result<
                     Some(register) => chosen(f, register, &lo, &hi),
                     None => (lo, hi),
                 };
-                f.repeat(&lo, &hi, l.step, &mut |f, x| {
+                let rounds = f.unit.placement.unrolled.get(&l.var.0).copied();
+                f.repeat_unrolled(&lo, &hi, l.step, rounds.unwrap_or(1), &mut |f, x| {
                     f.symbols.insert(l.var, x);
                     nodes(f, &l.body, windows)
                 })?;

@@ -10,6 +10,7 @@
 mod check;
 mod loads;
 mod moves;
+mod unrolling;
 mod variables;
 
 use crate::compile::tails;
@@ -79,12 +80,14 @@ pub fn place(
     };
     let selection = used.into_iter().map(found).collect();
     let loads = loads::loads(lowered, &placed, operations.registers());
+    let unrolled = unrolling::unrolled(lowered, &placed, operations.registers());
     Placement {
         programs: placed,
         selection,
         variables,
         refused,
         loads,
+        unrolled,
     }
 }
 

@@ -52,6 +52,7 @@ pub(crate) fn widths() -> Widths {
         c_type: format!("v{width}"),
         needs: None,
         count: 16,
+        unrolled: None,
         held: None,
     };
     Widths::of(&[128, 256, 512].map(class))

@@ -154,3 +154,40 @@ fn masked_extensions_of_few_bytes_are_c_that_compiles() {
         String::from_utf8_lossy(&compiled.stderr)
     );
 }
+
+/// The rounds of loops that a file asks compilers to write out, by the loops' kernels.
+fn rounds_written_out(text: &str) -> Vec<Option<u32>> {
+    let functions = text.split("\nvoid ").skip(1);
+    let asked = |function: &str| {
+        let (_, behind) = function.split_once("#pragma GCC unroll ")?;
+        behind.lines().next()?.parse().ok()
+    };
+    functions.map(asked).collect()
+}
+
+#[test]
+fn rounds_of_short_loops_are_written_out() {
+    let long = (1..20).fold("a[x]".to_owned(), |of, n| {
+        format!("(max({of}, b[x]) + {n}) ^ a[x]")
+    });
+    let kernel = |name: &str, value: &str| {
+        format!(
+            "kernel {name}(n: size, a: in u8[n], b: in u8[n], o: out u8[n]) {{ for x in 0..n {{ o[x] = {value}; }} }} schedule {{ vectorize x by 32; }}\n"
+        )
+    };
+    let text = kernel("short", "avg(a[x], b[x])") + &kernel("long", &long);
+    let file = written("unrolled.kernel", &text);
+    let folder = tempfile::tempdir().expect("a folder");
+    let emitted = |name: &str, emit: &[&str]| {
+        let to = folder.path().join(name).display().to_string();
+        let words = ["compile", &file, "--target", "x86-64-v3", "-o", &to];
+        let output = isaforge(&[&words, emit].concat(), &root());
+        assert_eq!(output.status.code(), Some(0), "{}", shown(&output));
+        std::fs::read_to_string(&to).expect("it was written")
+    };
+    let c = emitted("unrolled.c", &[]);
+    assert_eq!(rounds_written_out(&c), [Some(4), None], "{c}");
+    let llvm = emitted("unrolled.ll", &["--emit", "llvm"]);
+    let asked = llvm.matches("!\"llvm.loop.unroll.count\", i32 4").count();
+    assert_eq!(asked, 1, "{llvm}");
+}

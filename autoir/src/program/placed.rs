@@ -48,6 +48,9 @@ pub struct Placement {
     pub refused: BTreeMap<usize, String>,
     /// What becomes of loads that have several readers.
     pub loads: Loads,
+    /// How many rounds of a loop, by the number of its variable, are written out one after the other
+    /// where that is more than one.
+    pub unrolled: BTreeMap<u32, u32>,
 }
 
 /// A window's number, and a value of its program.

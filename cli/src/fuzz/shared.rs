@@ -69,6 +69,7 @@ fn operations() -> TargetOperations {
         c_type: format!("__m{width}i"),
         needs: None,
         count: 16,
+        unrolled: None,
         held: None,
     };
     TargetOperations::new(table, features, costs, vec![class(128), class(256)])

@@ -24,6 +24,8 @@ pub(super) struct Function<'u> {
     pub(super) on_heap: Vec<String>,
     pub(super) nameless: BTreeSet<String>,
     tables: BTreeMap<Bits, String>,
+    /// Of loops that are to be unrolled, how many rounds are one.
+    unrolled: Vec<u32>,
     buffers: String,
     body: String,
     next: u32,
@@ -43,6 +45,7 @@ impl<'u> Function<'u> {
             on_heap: Vec::new(),
             nameless: BTreeSet::new(),
             tables: BTreeMap::new(),
+            unrolled: Vec::new(),
             buffers: String::new(),
             body: String::new(),
             next: 0,
@@ -243,6 +246,18 @@ impl<'u> Function<'u> {
         step: i64,
         body: &mut dyn FnMut(&mut Self, String) -> Result<(), String>,
     ) -> Result<(), String> {
+        self.repeat_unrolled(lo, hi, step, 1, body)
+    }
+
+    /// The same, of which so many rounds are written out one after the other.
+    pub(super) fn repeat_unrolled(
+        &mut self,
+        lo: &str,
+        hi: &str,
+        step: i64,
+        rounds: u32,
+        body: &mut dyn FnMut(&mut Self, String) -> Result<(), String>,
+    ) -> Result<(), String> {
         let counter = self.buffer(64);
         self.next += 1;
         let n = self.next;
@@ -256,7 +271,14 @@ impl<'u> Function<'u> {
         body(self, x.clone())?;
         let next = self.value(&format!("add nsw i64 {x}, {step}"));
         self.line(&format!("store i64 {next}, ptr {counter}"));
-        self.line(&format!("br label %head{n}"));
+        let unrolled = match rounds {
+            1 => String::new(),
+            _ => {
+                self.unrolled.push(rounds);
+                format!(", !llvm.loop !{}", 2 * (self.unrolled.len() - 1))
+            }
+        };
+        self.line(&format!("br label %head{n}{unrolled}"));
         self.body.push_str(&format!("behind{n}:\n"));
         Ok(())
     }
@@ -295,7 +317,11 @@ impl<'u> Function<'u> {
         let mut code = Code::of(Language::Llvm(machine.flags.clone()), &about, body);
         code.head = vec![triple.collect()];
         let declared = self.declarations.iter().map(|text| format!("{text}\n"));
-        code.behind = declared.chain([attributes]).collect();
+        let unrolled = self.unrolled.iter().enumerate().map(|(k, rounds)| {
+            let (of, count) = (2 * k, 2 * k + 1);
+            format!("!{of} = distinct !{{!{of}, !{count}}}\n!{count} = !{{!\"llvm.loop.unroll.count\", i32 {rounds}}}\n")
+        });
+        code.behind = declared.chain([attributes]).chain(unrolled).collect();
         code
     }
 }

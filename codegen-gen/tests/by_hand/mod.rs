@@ -140,6 +140,7 @@ pub(crate) fn target(instructions: &[(Instance, Implementation)]) -> TargetOpera
         c_type: "__m512i".to_owned(),
         needs: Some("AVX512F".to_owned()),
         count: 16,
+        unrolled: None,
         held: Some(Held {
             constraint: "v".to_owned(),
             before: Vec::new(),

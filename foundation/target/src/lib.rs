@@ -34,6 +34,9 @@ pub struct RegisterClass {
     pub needs: Option<String>,
     /// How many there are.
     pub count: usize,
+    /// The most instructions that rounds of a loop may be together to be written out one after the other,
+    /// if compilers have to be asked for it.
+    pub unrolled: Option<usize>,
     /// When a compiler is not to take memory instead.
     pub held: Option<Held>,
 }
@@ -70,6 +73,7 @@ struct Register {
     c_type: String,
     needs: Option<String>,
     count: Option<usize>,
+    unrolled: Option<usize>,
     held: Option<Held>,
 }
 
@@ -338,6 +342,7 @@ impl Targets {
                 c_type: register.c_type.clone(),
                 needs: register.needs.clone(),
                 count: register.count.unwrap_or(REGISTERS),
+                unrolled: register.unrolled,
                 held: register.held.clone(),
             })
         };
