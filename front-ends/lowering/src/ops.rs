@@ -186,9 +186,17 @@ fn truth(op: Op, to: Elem, x: &[Term]) -> Term {
     }
 }
 
-/// Euclidean division, by zero 0.
+/// Euclidean division, by zero 0. That by a power of two is a shift with the sign, or what this loses.
 fn division(op: Op, signed: bool, x: Term, y: Term) -> Term {
     let w = x.width();
+    if let Some(by) = power_of_two(y).filter(|by| *by < w - u32::from(signed)) {
+        let count = Term::bv(w, i128::from(by));
+        return match (op, signed) {
+            (Op::Div, true) => b::ashr(x, count),
+            (Op::Div, false) => b::lshr(x, count),
+            _ => b::and(x, Term::bv(w, (1i128 << by) - 1)),
+        };
+    }
     let (zero, one) = (b::zero(w), Term::bv(w, 1));
     let (quotient, rest) = if signed {
         let (q, r) = (b::sdiv(x, y), b::srem(x, y));
@@ -205,6 +213,12 @@ fn division(op: Op, signed: bool, x: Term, y: Term) -> Term {
         zero,
         if op == Op::Div { quotient } else { rest },
     )
+}
+
+/// Of which power of two a constant is.
+fn power_of_two(t: Term) -> Option<u32> {
+    let n = t.as_bits()?.to_u64().filter(|n| n.is_power_of_two())?;
+    Some(n.trailing_zeros())
 }
 
 /// `(x + (1 << (s-1))) >> s` for an `x` that leaves two bits free above its value of `value`
