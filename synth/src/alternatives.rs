@@ -14,6 +14,7 @@ mod intervals;
 mod long_products;
 mod products;
 mod shifted_products;
+mod uncut;
 mod wide_lanes;
 
 use crate::fragment::regular;
@@ -33,6 +34,7 @@ use semantics::term::Term;
 pub use shifted_products::by_upper_half;
 use smt::quotient::{by_constant, euclidean};
 use std::collections::{BTreeSet, HashSet};
+pub(crate) use uncut::uncut;
 pub(crate) use wide_lanes::{halves_of_wide, products_in_pairs};
 
 /// Equal terms, likeliest first.

@@ -28,7 +28,16 @@ const LONG_SUMS: [Row; 1] = [("u8", "+u32", "select(a[x] > 100, u32(3), u32(1))"
 
 /// On `x86-64-v3`.
 #[rustfmt::skip]
-const LOOPS: [Row; 94] = [
+const LOOPS: [Row; 101] = [
+    // Fields of wider elements are brought together before they are cut.
+    ("u16", "u8", "u8((a[x] >> 11) << 3)", 32, 3.5),
+    ("u16", "u8", "u8(((a[x] >> 11) << 3) | (a[x] >> 13))", 32, 5.5),
+    ("u16", "u8", "u8(((a[x] >> 5) & 63) << 2 | ((a[x] >> 9) & 3))", 32, 5.5),
+    ("u16", "u8", "u8(a[x] >> 3) ^ u8(b[x] >> 8)", 32, 5.5),
+    // A quotient by a power of two is a shift, also where there is a sign.
+    ("u8", "u8", "u8((i16(a[x]) - i16(b[x])) / 2 + 128)", 32, 1.0),
+    ("i8", "i8", "i8((i16(a[x]) - i16(b[x])) / 2)", 32, 2.0),
+    ("u8", "u8", "u8((i16(a[x]) + i16(b[x]) * 3) / 4)", 32, 3.0),
     // Fixed point: the upper half of a product of a factor with room, both halves, two registers of dealt lanes.
     ("u16", "u16", "u16((u32(a[x]) * 77) >> 8)", 16, 1.5),
     ("i16", "i16", "i16((i32(a[x]) * 181 + 128) >> 8)", 16, 1.5),

@@ -31,6 +31,11 @@ pub fn numbers_of(t: Term) -> BTreeSet<i128> {
                         out.insert(1i128 << (shift - 1));
                     }
                 }
+                // What lies above a part is shifted up by its width.
+                if op.code == OpCode::Concat {
+                    let widths = args.iter().map(|part| i128::from(part.width()));
+                    out.extend(widths.filter(|width| *width < 64));
+                }
                 if matches!(op.code, OpCode::SatSS | OpCode::SatUS) && op.params[0] < 64 {
                     out.extend([
                         (1i128 << (op.params[0] - 1)) - 1,

@@ -10,7 +10,7 @@ use super::cover::{Choices, Expression, How, PARTS, Style, cheaper};
 use super::dealt::undealt;
 use super::place::Placed;
 use super::{Grammar, Search};
-use crate::alternatives::at_once;
+use crate::alternatives::{at_once, uncut};
 use crate::cost::Cost;
 use crate::fragment::{self, lane_width, regular};
 use crate::goal::Goal;
@@ -433,9 +433,9 @@ impl Narrowing {
     /// Ways to narrow a value: at once, and to twice its width first. None for bits that are no whole
     /// bytes.
     pub(super) fn all(t: Term) -> Vec<Narrowing> {
-        let mut all = Narrowing::of(t);
-        all.extend(saturated(t).into_iter().flat_map(Narrowing::of));
-        all
+        let cut = [t].into_iter().chain(uncut(t));
+        let all = cut.flat_map(|t| [t].into_iter().chain(saturated(t)));
+        all.flat_map(Narrowing::of).collect()
     }
 
     fn of(t: Term) -> Vec<Narrowing> {
