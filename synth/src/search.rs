@@ -217,6 +217,10 @@ pub struct Search<'a> {
     /// Whether the value at hand is a number that is looked up.
     indexing: bool,
     packings: HashMap<(u32, u32), Rc<Vec<pack::Packing>>>,
+    /// All that lies in registers of moves, also what nobody asked for.
+    moved: HashMap<Value, Goal>,
+    /// Those that another register of the same goal needs anyway.
+    given: Vec<(Value, Goal)>,
     crossings: HashMap<(u32, u32), Rc<Vec<crossing::Crossing>>>,
     variants: HashMap<(usize, u32), Rc<Vec<ways::Variant>>>,
 }
@@ -282,6 +286,8 @@ impl<'a> Search<'a> {
             choosers: HashMap::new(),
             indexing: false,
             packings: HashMap::new(),
+            moved: HashMap::new(),
+            given: Vec::new(),
             crossings: HashMap::new(),
             variants: HashMap::new(),
         }
@@ -588,6 +594,9 @@ impl<'a> Search<'a> {
 
     /// The cheapest value found for a goal, among those below the bound.
     fn solve(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
+        if let Some(value) = self.held_by_a_move(goal) {
+            return Some((value, 0));
+        }
         let (key, bound) = ((self.moving, goal.clone()), self.bound);
         if let Some(done) = self.solved.get(&key).filter(|s| s.holds_below(bound)) {
             return done.found;

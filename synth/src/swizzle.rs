@@ -357,6 +357,52 @@ pub(crate) fn solve_index(
     })
 }
 
+/// The same constants for the wanted elements, with those that nobody wants made the rest of what is moved, in
+/// order; and all that is brought so: another register that wants that too finds it there.
+pub(crate) fn with_the_rest(
+    table: &MoveTable,
+    sources: &[&Goal],
+    goal: &Goal,
+    index: &BTreeMap<String, Bits>,
+) -> (BTreeMap<String, Bits>, Goal) {
+    let all = || table.elements.iter().zip(&goal.elements);
+    let mut fixed = Fixed::new();
+    let mut brought: Vec<&Brought> = Vec::new();
+    for (moves, _) in all().filter(|(_, wanted)| wanted.is_some()) {
+        let set = |&(operand, bit): &(&str, u32)| index.get(operand).is_some_and(|b| b.bit(bit));
+        let bits = moves.support.iter().enumerate();
+        let value = bits.fold(0, |value, (k, key)| value | usize::from(set(key)) << k);
+        fix(&mut fixed, moves, value);
+        brought.extend(&moves.pieces[value]);
+    }
+    for (moves, _) in all().filter(|(_, wanted)| wanted.is_none()) {
+        let (known, set) = already(&fixed, moves);
+        let mut pieces = moves.pieces.iter().enumerate();
+        let of_rest = pieces.find_map(|(value, piece)| {
+            let piece = piece.as_ref().filter(|piece| !brought.contains(piece))?;
+            (value & known == set).then_some((value, piece))
+        });
+        if let Some((value, piece)) = of_rest {
+            fix(&mut fixed, moves, value);
+            brought.push(piece);
+        }
+    }
+    let index = index_of(table, &fixed);
+    let element = |moves: &ElementMoves| {
+        let (_, value) = already(&fixed, moves);
+        match *moves.pieces[value].as_ref()? {
+            Brought::Element { data, at } => sources[data].elements.get(at).copied().flatten(),
+            Brought::Constant(ref bits) => Some(Term::bits(bits.clone())),
+        }
+    };
+    let elements = table.elements.iter().map(element).collect();
+    let whole = Goal {
+        element: goal.element,
+        elements,
+    };
+    (index, whole)
+}
+
 /// Index bits, by operand and place, that elements have settled.
 type Fixed<'a> = BTreeMap<(&'a str, u32), bool>;
 

@@ -28,7 +28,9 @@ const LONG_SUMS: [Row; 1] = [("u8", "+u32", "select(a[x] > 100, u32(3), u32(1))"
 
 /// On `x86-64-v3`.
 #[rustfmt::skip]
-const LOOPS: [Row; 101] = [
+const LOOPS: [Row; 102] = [
+    // Both registers are made of the same moved one.
+    ("u8", "u16", "u16(a[x]) << 8 | u16(a[x])", 32, 2.0),
     // Fields of wider elements are brought together before they are cut.
     ("u16", "u8", "u8((a[x] >> 11) << 3)", 32, 3.5),
     ("u16", "u8", "u8(((a[x] >> 11) << 3) | (a[x] >> 13))", 32, 5.5),

@@ -30,13 +30,19 @@ impl Search<'_> {
         let (first, second) = (goal.part(0, half), goal.part(half, half));
         let mut both = self.solve_registers(&first)?;
         let worse = |busy: Cost| known.is_some_and(|known| busy >= known.busy);
-        // What is loaded may hold what both need.
-        let loads = self.estimator.loads(&self.graph, &both);
-        if worse(2 * self.estimate(&both).busy - loads) {
+        // What is loaded may hold what both need, and what is moved.
+        let moved = self.moved_for(&both);
+        let values: Vec<Value> = moved.iter().map(|(value, _)| *value).collect();
+        let once = self.estimator.loads(&self.graph, &both) + self.cost_of_moves(&values);
+        if worse((2 * self.estimate(&both).busy).saturating_sub(once)) {
             return None;
         }
         let other = self.as_before(&first, &both, &second);
-        both.extend(other.or_else(|| self.solve_registers(&second))?);
+        let before = self.given.len();
+        self.given.extend(moved);
+        let other = other.or_else(|| self.solve_registers(&second));
+        self.given.truncate(before);
+        both.extend(other?);
         let cost = self.estimate(&both);
         if known.is_some() {
             self.tried("half by half", Some(cost.cost));

@@ -90,6 +90,37 @@ impl Search<'_> {
         best
     }
 
+    /// What else lies in the registers of moves that the given values are made of.
+    pub(super) fn moved_for(&self, values: &[Value]) -> Vec<(Value, Goal)> {
+        let needed = self.graph.needed(values).into_iter();
+        let whole = needed.filter_map(|value| Some((value, self.moved.get(&value)?.clone())));
+        whole.collect()
+    }
+
+    /// What moves cost by themselves.
+    pub(super) fn cost_of_moves(&self, moves: &[Value]) -> Cost {
+        let cost = |value: &Value| match self.graph.node(*value) {
+            Node::Apply { operation, .. } => self.candidates.list[*operation].cost,
+            _ => 0,
+        };
+        moves.iter().map(cost).sum()
+    }
+
+    /// A register of a move that another register needs anyway, where it holds a goal.
+    pub(super) fn held_by_a_move(&self, goal: &Goal) -> Option<Value> {
+        let holds = |whole: &Goal| {
+            let whole = whole.with_element(goal.element)?;
+            let mut pairs = goal.elements.iter().zip(&whole.elements);
+            let same = whole.elements.len() == goal.elements.len();
+            (same && pairs.all(|(wanted, held)| wanted.is_none() || wanted == held)).then_some(())
+        };
+        let (value, _) = self
+            .given
+            .iter()
+            .find(|(_, whole)| holds(whole).is_some())?;
+        Some(*value)
+    }
+
     /// Tries every choice of whole inputs (or loadable parts) for the data operands.
     fn move_with(
         &mut self,
@@ -127,9 +158,18 @@ impl Search<'_> {
                 })
                 .collect();
             if let Some(solution) = swizzle::solve_index(table, &picked, goal) {
+                let c = &self.candidates.list[index];
+                let constant = |name| c.operand(name).is_some_and(|o| o.role.is_constant());
+                let fixed = solution.keys().all(|name| constant(name));
+                let whole = fixed.then(|| swizzle::with_the_rest(table, &picked, goal, &solution));
+                let solution = whole.as_ref().map_or(&solution, |(solution, _)| solution);
                 let sources: BTreeMap<&str, &Goal> =
                     table.data.iter().map(String::as_str).zip(picked).collect();
-                best = cheaper(best, self.place_move(index, &sources, &solution, best));
+                let placed = self.place_move(index, &sources, solution, best);
+                if let (Some((value, _)), Some((_, whole))) = (placed, whole) {
+                    self.moved.insert(value, whole);
+                }
+                best = cheaper(best, placed);
             }
         }
         best
