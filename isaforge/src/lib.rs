@@ -48,7 +48,6 @@ use smt::prover::Prover;
 use std::collections::BTreeSet;
 use std::path::Path;
 use synth::compile::Outcome;
-use synth::cost::{Rule, Timing};
 use synth::operations::TargetOperations;
 use target::Targets;
 
@@ -78,18 +77,9 @@ impl Machine {
         registers: Vec<RegisterClass>,
         headers: Vec<String>,
     ) -> Machine {
-        let one = Timing {
-            latency: 10,
-            throughput: 10,
-        };
         Machine {
             features: features.into_iter().map(Into::into).collect(),
-            costs: CostTable {
-                model: "one cycle each".to_owned(),
-                rule: Rule::Pressure,
-                default: one,
-                rows: Vec::new(),
-            },
+            costs: CostTable::uniform("one cycle each", 10, 10),
             registers,
             headers,
         }

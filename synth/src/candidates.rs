@@ -82,7 +82,7 @@ pub struct Candidates {
     /// What each is an instance of, as programs want it.
     pub instances: Arc<[Arc<Instance>]>,
     /// What programs cost.
-    pub rule: Rule,
+    pub costs: CostTable,
     /// The widths of the values that the target holds.
     pub widths: Widths,
     /// Which of them are two on halves.
@@ -153,7 +153,7 @@ impl Candidates {
             widths,
             instances: list.iter().map(|c| Arc::clone(&c.instance)).collect(),
             list,
-            rule: costs.rule,
+            costs: costs.clone(),
             doubled: Doubled::default(),
             operators: OnceLock::new(),
             kept,
@@ -203,7 +203,7 @@ impl Candidates {
             );
             let own = self.list.len();
             for half in 0..own {
-                let twice = self.list[half].twice(self.rule, width);
+                let twice = self.list[half].twice(self.costs.rule, width);
                 let known = |twice: &Candidate| self.list.iter().any(|c| c.does(twice));
                 if let Some(twice) = twice.filter(|twice| !known(twice)) {
                     let lane = self.list[half].lane_of_halves();

@@ -22,6 +22,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 use store::object::{Key, Store};
 use target::RegisterClass;
+use target::processor::Processor;
 
 /// What a target can do.
 pub struct TargetOperations {
@@ -137,6 +138,11 @@ impl TargetOperations {
         });
         let loaded: Vec<u32> = loaded.collect();
         widths.with_parts(&loaded, brought.max().unwrap_or(0))
+    }
+
+    /// What its processor takes besides instructions.
+    pub fn processor(&self) -> &Processor {
+        &self.costs.processor
     }
 
     /// The vector registers that the target has, the narrowest first.
@@ -361,7 +367,7 @@ impl TargetOperations {
         self.estimated(program, inputs, |e| e.sum(program, &program.outputs))
     }
 
-    fn estimated<T>(
+    pub(crate) fn estimated<T>(
         &self,
         program: &Program,
         inputs: &[WindowInput],
@@ -370,7 +376,7 @@ impl TargetOperations {
         let weights = self.weights(program);
         of(&Estimator::new(
             &weights,
-            self.costs.rule,
+            &self.costs,
             &self.widths(),
             inputs,
         ))
@@ -380,7 +386,7 @@ impl TargetOperations {
     ///
     /// # Panics
     /// When the target has no instruction for one of its operations.
-    pub fn weights(&self, program: &Program) -> Vec<Weight> {
+    fn weights(&self, program: &Program) -> Vec<Weight> {
         let selection = self.select([program]).expect("a program of this target");
         let operations = program.operations.iter();
         operations.map(|o| self.costs.of(selection.of(o))).collect()

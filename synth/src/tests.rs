@@ -33,15 +33,13 @@ fn costs() -> CostTable {
         resource: None,
     };
     CostTable {
-        model: "test".to_owned(),
-        rule: Rule::default(),
         rows: vec![
             row("vpmulld", timing(100, 20)),
             row("vperm*", timing(30, 10)),
             row("vpmov*", timing(40, 20)),
             row("vpdp*", timing(50, 10)),
         ],
-        default: timing(10, 5),
+        ..CostTable::uniform("test", 10, 5)
     }
 }
 

@@ -1,7 +1,10 @@
 //! The processor that code is made for: its features, and how compilers are told.
 //!
-//! In: the text of `targets.yaml` and a name, a list of features or `host`. Out: [`Target`].
+//! In: the text of `targets.yaml` and a name, a list of features or `host`. Out: [`Target`]; what
+//! models take besides their instructions is in [`processor`].
 //! It knows no feature by itself: names, spellings and models are data.
+
+pub mod processor;
 
 use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::spelling::{self, Spelling};
