@@ -97,11 +97,9 @@ fn sanitizing(folder: &Path) -> Option<std::path::PathBuf> {
     let mode = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(&script, mode).expect("it may be run");
     std::fs::write(folder.join("probe.c"), "int main(void) { return 0; }\n").expect("a file");
-    let built = Command::new(&script)
-        .args(["probe.c", "-o", "probe"])
-        .current_dir(folder)
-        .output();
-    built.is_ok_and(|o| o.status.success()).then_some(script)
+    let compiler = script.display().to_string();
+    let built = toolchain::c::compile(&compiler, ["probe.c", "-o", "probe"], folder);
+    built.is_ok().then_some(script)
 }
 
 /// A kernel that agreed.
