@@ -222,6 +222,7 @@ pub(crate) fn settings(request: &Compile) -> Result<(Settings, Vec<Diagnostic>),
     let c = c::Intrinsics {
         registers: operations.registers().to_vec(),
         headers: judge.headers.clone(),
+        align: operations.processor().line,
     };
     let back_end: Option<Box<dyn ForWindows>> = match request.emit {
         Emit::C => Some(Box::new(c.clone())),
@@ -231,6 +232,7 @@ pub(crate) fn settings(request: &Compile) -> Result<(Settings, Vec<Diagnostic>),
             machine: targets.llvm().clone(),
             features: target.features.clone(),
             spelt: targets.llvm_features(&target.features),
+            align: operations.processor().line,
         })),
     };
     if request.emit == Emit::Autoir && request.schedule == Which::Auto {

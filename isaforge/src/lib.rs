@@ -209,6 +209,7 @@ impl Compiler {
             placement: &placement,
             registers: operations.registers(),
             headers: &self.headers,
+            align: operations.processor().line,
         };
         let about = [format!("Made of the kernel `{}`.", kernel.name)];
         Ok(Compiled {

@@ -4,7 +4,7 @@
 //! kernel's evaluator does. It always succeeds; making it fast is the search's business.
 
 use super::operation::{c_type, constant};
-use super::scope::{Scope, declaration};
+use super::scope::Scope;
 use super::text::Text;
 use kernel::index::Index;
 use kernel::tree::{Expr, ExprKind, Op, Reduction};
@@ -106,7 +106,7 @@ impl Scope<'_> {
             text.line(&format!("const {} {name} = {lane};", c_type(value.ty.elem)));
             return name;
         }
-        let declared = declaration(value.ty.elem, value.ty.lanes, &name);
+        let declared = self.declaration(value.ty.elem, value.ty.lanes, &name);
         let start = if self.active.is_some() { " = {0}" } else { "" };
         text.line(&format!("{declared}{start};"));
         self.compute(value, &name, text);
@@ -184,7 +184,7 @@ impl Scope<'_> {
     ) -> String {
         let (elem, lanes) = (value.ty.elem, value.ty.lanes);
         let name = self.fresh("reduced");
-        text.line(&format!("{};", declaration(elem, lanes, &name)));
+        text.line(&format!("{};", self.declaration(elem, lanes, &name)));
         let (first, result) = match lanes {
             1 => ("0".to_owned(), name.clone()),
             _ => (format!("{LANE} * {n}"), format!("{name}[{LANE}]")),

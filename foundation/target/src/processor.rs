@@ -48,6 +48,8 @@ pub struct Processor {
     #[serde(deserialize_with = "tenths")]
     pub call: u32,
     #[serde(deserialize_with = "count")]
+    pub sums: u32,
+    #[serde(deserialize_with = "count")]
     pub line: u32,
     pub caches: Vec<Cache>,
 }

@@ -44,8 +44,12 @@ fn constants(name: &str) -> Constants {
 }
 
 fn import(name: &str, form: Form) -> Import {
-    read(&source(name), &Options::new(form, &constants(name)))
-        .unwrap_or_else(|d| panic!("{name}: {}", lines(&d)))
+    let constants = constants(name);
+    let options = Options {
+        sums: 512,
+        ..Options::new(form, &constants)
+    };
+    read(&source(name), &options).unwrap_or_else(|d| panic!("{name}: {}", lines(&d)))
 }
 
 /// The numbers that `make.py` fills an input with.
