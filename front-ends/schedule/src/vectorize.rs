@@ -318,11 +318,11 @@ fn uses_besides(kernel: &Kernel, f: &For, r: &Reduced) -> Option<Span> {
 
 /// Whether a value is a number as it is written, of some type.
 fn is_constant(e: &Expr) -> bool {
-    match &e.kind {
-        ExprKind::Const(_) => true,
-        ExprKind::Apply(Op::Cast, args) => args.iter().all(is_constant),
-        _ => false,
-    }
+    let other = |e: &Expr| match e.kind {
+        ExprKind::Const(_) | ExprKind::Apply(Op::Cast, _) => None,
+        _ => Some(()),
+    };
+    e.find(&other).is_none()
 }
 
 /// Turns scalar statements into statements over lanes.
