@@ -251,8 +251,9 @@ pub(crate) fn both(
     host: MappingError,
     products: &[String],
 ) -> Vec<Diagnostic> {
-    if wrong.is_empty() || host.detail == Detail::Lacking {
-        let mut told = host.told(kernel);
+    let lacking = host.detail == Detail::Lacking;
+    let mut told = host.told(kernel);
+    if wrong.is_empty() || lacking {
         if let Some(first) = told.first_mut() {
             first.notes.push(match products {
                 [] => "no tile instruction does it either".to_owned(),
@@ -264,10 +265,10 @@ pub(crate) fn both(
         }
         return told;
     }
-    if let Some(first) = wrong.first_mut()
-        && first.message != host.message
+    if let (Some(first), [why]) = (wrong.first_mut(), &told[..])
+        && first != why
     {
-        let note = format!("the host does not do it either: {}", host.message);
+        let note = format!("the host does not do it either: {}", why.message);
         first.notes.push(note);
     }
     wrong
