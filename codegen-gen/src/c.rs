@@ -135,7 +135,7 @@ pub fn emit(unit: &Unit<'_>, about: &[String], import: Option<&Import>) -> Code 
         unit.placement,
         (unit.registers, unit.align),
     );
-    scope.kept.clone_from(&lowered.kept);
+    scope.materialized.clone_from(&lowered.materialized);
     scope.split(&unit.placement.variables);
     let mut body = Text::default();
     body.open(&format!(

@@ -172,7 +172,7 @@ impl Compiler {
     /// The kernels of a text, each with its schedule applied, as C.
     ///
     /// # Errors
-    /// What is wrong with the text, at its place; [`told`] writes it out.
+    /// What is wrong with the text, at its place; [`reported`] writes it out.
     pub fn compile(&self, source: &Source) -> Result<Vec<Compiled>, Vec<Diagnostic>> {
         let (kernels, wrong) = kernel::read(source);
         if !wrong.is_empty() {
@@ -227,10 +227,10 @@ impl Compiler {
 pub fn read_dictionary(path: impl AsRef<Path>) -> Result<Dictionary, String> {
     let path = path.as_ref().display().to_string();
     let text = std::fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
-    Dictionary::read(&Source::new(path, text)).map_err(told)
+    Dictionary::read(&Source::new(path, text)).map_err(reported)
 }
 
 /// Diagnostics as they are shown to people: the place, the line, a hint.
-pub fn told(diagnostics: impl AsRef<[Diagnostic]>) -> String {
+pub fn reported(diagnostics: impl AsRef<[Diagnostic]>) -> String {
     render(diagnostics.as_ref())
 }

@@ -11,7 +11,7 @@ use crate::alternatives::BothWays;
 use crate::cost::{Cost, CostTable, Rule, Weight};
 use crate::exhaust;
 use crate::lane_function::{LaneFunction, bitwise, lane_function, packed_lane_function};
-use crate::library::kept::Kept;
+use crate::library::cached::LibraryCache;
 use crate::library::{Base, Library, OperandFunction, Taken, taken};
 use crate::memo::Memo;
 use crate::pairs::Pairs;
@@ -88,7 +88,7 @@ pub struct Candidates {
     /// Which of them are two on halves.
     pub(crate) doubled: Doubled,
     operators: OnceLock<u128>,
-    kept: Option<Kept>,
+    kept: Option<LibraryCache>,
     bases: Memo<u32, Arc<OnceLock<Base>>>,
     libraries: Memo<(u32, BTreeSet<u64>), Arc<Library>>,
     taken: Memo<OperandFunction, Arc<Taken>>,
@@ -124,7 +124,7 @@ impl Candidates {
         features: &BTreeSet<String>,
         costs: &CostTable,
         widths: Widths,
-        kept: Option<Kept>,
+        kept: Option<LibraryCache>,
     ) -> Candidates {
         let admitted = instructions
             .into_iter()

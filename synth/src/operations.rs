@@ -8,7 +8,7 @@
 use crate::candidates::Candidates;
 use crate::cost::{Cost, CostTable, Weight};
 use crate::estimate::{Estimator, Usage, WindowInput};
-use crate::library::kept::Kept;
+use crate::library::cached::LibraryCache;
 use crate::pairs::{Pairs, not_whole, side_by_side};
 use crate::widths::Widths;
 use autoir::instructions::{Implementation, InstructionTable, Row, Selection, instance_key};
@@ -32,7 +32,7 @@ pub struct TargetOperations {
     registers: Vec<RegisterClass>,
     structures: Vec<String>,
     /// Where what is derived from the operations lies, and for which program.
-    kept: Option<(Store, String)>,
+    cached: Option<(Store, String)>,
     candidates: OnceLock<Candidates>,
     transfers: OnceLock<Transfers>,
     pairs: OnceLock<Pairs>,
@@ -81,7 +81,7 @@ impl TargetOperations {
             features,
             costs,
             structures: Vec::new(),
-            kept: None,
+            cached: None,
             candidates: OnceLock::new(),
             transfers: OnceLock::new(),
             pairs: OnceLock::new(),
@@ -96,7 +96,7 @@ impl TargetOperations {
     pub fn without_structures(self, structures: &[String]) -> TargetOperations {
         TargetOperations {
             structures: structures.to_vec(),
-            kept: self.kept,
+            cached: self.cached,
             ..TargetOperations::new(self.table, self.features, self.costs, self.registers)
         }
     }
@@ -105,7 +105,7 @@ impl TargetOperations {
     /// operations.
     pub fn kept_in(self, store: &Store, program: &str) -> TargetOperations {
         TargetOperations {
-            kept: Some((store.clone(), program.to_owned())),
+            cached: Some((store.clone(), program.to_owned())),
             ..self
         }
     }
@@ -243,10 +243,10 @@ impl TargetOperations {
     pub fn candidates(&self) -> &Candidates {
         self.candidates.get_or_init(|| {
             let held = self.table.instructions_of(self.rows());
-            let kept = self.kept.as_ref().map(|(store, program)| {
-                Kept::new(store, Key::of([program, &self.digest().to_string()]))
+            let cached = self.cached.as_ref().map(|(store, program)| {
+                LibraryCache::new(store, Key::of([program, &self.digest().to_string()]))
             });
-            let all = Candidates::new(held, &self.features, &self.costs, self.widths(), kept);
+            let all = Candidates::new(held, &self.features, &self.costs, self.widths(), cached);
             let mut pairs = side_by_side(self);
             pairs.extend(not_whole(self));
             all.with_pairs(&pairs)

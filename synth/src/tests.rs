@@ -1,11 +1,11 @@
 //! Search on hand-made instructions: each test gives a small machine and a window.
 
 use crate::candidates::Candidates;
-use crate::cost::{CostRow, CostTable, Rule, Timing};
+use crate::cost::{CostRow, CostTable, Timing};
 use crate::estimate::WindowInput;
 use crate::goal::Goal;
 use crate::lanes::Counterexamples;
-use crate::library::kept::Kept;
+use crate::library::cached::LibraryCache;
 use crate::limit::Limit;
 use crate::search::{Limits, Search};
 use crate::widths::Widths;
@@ -218,7 +218,7 @@ pub(crate) fn machine() -> Vec<(Instance, Implementation)> {
 /// The candidates of a machine.
 pub(crate) fn candidates(
     machine: Vec<(Instance, Implementation)>,
-    kept: Option<Kept>,
+    kept: Option<LibraryCache>,
 ) -> Candidates {
     Candidates::new(machine, &BTreeSet::new(), &costs(), widths(), kept)
 }

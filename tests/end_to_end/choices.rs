@@ -82,12 +82,12 @@ fn what_stays_scalar_is_told() {
         let output = super::isaforge(&[&arguments[..], more].concat(), folder.path());
         (super::shown(&output), output.status.code())
     };
-    let (told, _) = compile(&[]);
+    let (log, _) = compile(&[]);
     assert!(
-        told.contains("warning: this vector is computed element by element"),
-        "{told}"
+        log.contains("warning: this vector is computed element by element"),
+        "{log}"
     );
-    assert!(told.contains("divided.kernel:2:"), "{told}");
+    assert!(log.contains("divided.kernel:2:"), "{log}");
     let (denied, code) = compile(&["--deny", "scalar"]);
     assert!(
         denied.contains("error: this vector is computed element by element"),

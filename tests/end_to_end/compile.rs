@@ -95,7 +95,7 @@ fn several_kernels_are_one_file() {
         ) {
             Ok(()) => {}
             Err(c::Failure::Absent(why)) => skip_part!("{why}"),
-            Err(c::Failure::Refused(told)) => panic!("{told}"),
+            Err(c::Failure::Refused(log)) => panic!("{log}"),
         }
     }
 }

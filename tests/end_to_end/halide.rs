@@ -228,10 +228,10 @@ fn functions_keep_their_names_and_constants_go_with_code() {
     );
     let without = run(&["-o", "-"]);
     assert_eq!(without.status.code(), Some(1));
-    let told = super::shown(&without);
+    let log = super::shown(&without);
     assert!(
-        told.contains("has rounded the constant") && told.contains("--constants"),
-        "{told}"
+        log.contains("has rounded the constant") && log.contains("--constants"),
+        "{log}"
     );
     let exact = super::shown(&run(&["--constants", "sigmoid.c", "-o", "-"]));
     assert!(

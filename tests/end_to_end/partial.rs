@@ -213,8 +213,8 @@ kernel least(n: size, a: in i16[n, 17], b: in i16[n, 17], o: out i16[n, 17]) {
         let output = super::isaforge(&[&all[..], more].concat(), folder.path());
         (output.status.code(), super::shown(&output))
     };
-    let (code, told) = of(&["-o", "short.c"]);
-    assert_eq!(code, Some(0), "{told}");
+    let (code, log) = of(&["-o", "short.c"]);
+    assert_eq!(code, Some(0), "{log}");
     let written = std::fs::read_to_string(folder.path().join("short.c")).expect("it is there");
     for reinterpreted in ["op_uint16_t_as__Float16(", "op__Float16_as_uint16_t("] {
         let found = written.matches(reinterpreted).count();
@@ -224,7 +224,7 @@ kernel least(n: size, a: in i16[n, 17], b: in i16[n, 17], o: out i16[n, 17]) {
         );
     }
     assert!(!written.contains("(_Float16)"), "{written}");
-    let (code, told) = of(&["--run", "--report", "json"]);
-    assert_ne!(code, Some(2), "{told}");
-    super::tell_skipped_runs("short.kernel", &told);
+    let (code, log) = of(&["--run", "--report", "json"]);
+    assert_ne!(code, Some(2), "{log}");
+    super::tell_skipped_runs("short.kernel", &log);
 }

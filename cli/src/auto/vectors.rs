@@ -72,7 +72,7 @@ pub(crate) struct Chosen {
     /// The kernel after its schedule.
     pub(crate) scheduled: Scheduled,
     /// What the search did, in words.
-    pub(crate) told: String,
+    pub(crate) reported: String,
     /// Nests that have no lanes, and why.
     pub(crate) scalar: Vec<(Span, String)>,
 }
@@ -86,10 +86,10 @@ pub(crate) fn choose(
     request: &ScheduleRequest,
     settings: &Settings,
 ) -> Result<Chosen, Vec<Diagnostic>> {
-    let chosen = |scheduled, told, scalar| {
+    let chosen = |scheduled, reported, scalar| {
         Ok(Chosen {
             scheduled,
-            told,
+            reported,
             scalar,
         })
     };
@@ -175,12 +175,12 @@ fn searched(
         found.nests.0,
         estimator.known.len()
     );
-    told(&found, log);
+    reported(&found, log);
     Some(found)
 }
 
 /// What a search found, in words.
-fn told(found: &Found, log: &mut String) {
+fn reported(found: &Found, log: &mut String) {
     if found.nests.1 > 0 {
         let _ = writeln!(
             log,

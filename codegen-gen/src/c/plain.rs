@@ -94,7 +94,7 @@ impl Scope<'_> {
         match &value.kind {
             ExprKind::Register(id) => return self.register(*id).to_owned(),
             ExprKind::Local(id) => {
-                if let Some(register) = self.kept.get(id) {
+                if let Some(register) = self.materialized.get(id) {
                     return self.register(*register).to_owned();
                 }
             }
@@ -139,7 +139,7 @@ impl Scope<'_> {
             }
             ExprKind::Scalar(id) => self.scalar(*id).to_owned(),
             ExprKind::Register(id) => at(self.register(*id)),
-            ExprKind::Local(id) => match self.kept.get(id) {
+            ExprKind::Local(id) => match self.materialized.get(id) {
                 Some(register) => at(self.register(*register)),
                 None => at(&self.shared(*id, text)),
             },

@@ -28,7 +28,7 @@ pub(super) struct Scope<'k> {
     /// Which instruction implements each operation of the programs, and what becomes of loads.
     pub(super) placement: &'k Placement,
     /// The registers of local values that a window computes.
-    pub(super) kept: BTreeMap<usize, usize>,
+    pub(super) materialized: BTreeMap<usize, usize>,
     /// How C has the vector registers of the target.
     pub(super) registers: Registers<'k>,
     /// Bytes of which the addresses of arrays are multiples.
@@ -76,7 +76,7 @@ impl<'k> Scope<'k> {
             placement,
             registers: Registers(registers),
             align,
-            kept: BTreeMap::new(),
+            materialized: BTreeMap::new(),
             pieces: BTreeMap::new(),
             heads: Vec::new(),
             pending: Vec::new(),

@@ -508,7 +508,7 @@ impl Targets {
 
     /// Every feature with what holds in C's preprocessor when it may be used, and as LLVM spells
     /// it; without those of which either says nothing.
-    pub fn told(&self) -> (BTreeMap<String, String>, BTreeMap<String, String>) {
+    pub fn reported(&self) -> (BTreeMap<String, String>, BTreeMap<String, String>) {
         let names = || self.features.keys().cloned();
         let condition = |name: &String| {
             let when = self.features.get(name)?.when.clone();

@@ -252,9 +252,9 @@ pub(crate) fn both(
     products: &[String],
 ) -> Vec<Diagnostic> {
     let lacking = host.detail == Detail::Lacking;
-    let mut told = host.told(kernel);
+    let mut reported = host.reported(kernel);
     if wrong.is_empty() || lacking {
-        if let Some(first) = told.first_mut() {
+        if let Some(first) = reported.first_mut() {
             first.notes.push(match products {
                 [] => "no tile instruction does it either".to_owned(),
                 all => format!(
@@ -263,9 +263,9 @@ pub(crate) fn both(
                 ),
             });
         }
-        return told;
+        return reported;
     }
-    if let (Some(first), [why]) = (wrong.first_mut(), &told[..])
+    if let (Some(first), [why]) = (wrong.first_mut(), &reported[..])
         && first != why
     {
         let note = format!("the host does not do it either: {}", why.message);
@@ -303,10 +303,10 @@ fn function(
     };
     let blocks = Blocks::of(machine, prover);
     let tiled = in_tiles(scheduled, sizes, (machine, &blocks), variant)?;
-    let looped = |t: &InTiles<'_>| t.map(sizes, machine, prover, places);
+    let in_loop = |t: &InTiles<'_>| t.map(sizes, machine, prover, places);
     let mut why = None;
     if let Some(tiled) = tiled.as_ref().filter(|t| t.products() > few) {
-        match looped(tiled) {
+        match in_loop(tiled) {
             Ok(function) => return Ok(function),
             Err(wrong) => why = Some(wrong),
         }
@@ -314,7 +314,7 @@ fn function(
     let unrolled = crate::map::map(scheduled, sizes, machine, prover);
     let unrolled = unrolled.and_then(|t| called(&t, scheduled.kernel(), machine, request));
     match (unrolled, tiled, why) {
-        (Err(_), Some(tiled), None) => looped(&tiled),
+        (Err(_), Some(tiled), None) => in_loop(&tiled),
         (Err(_), _, Some(why)) => Err(why),
         (unrolled, ..) => unrolled,
     }

@@ -17,12 +17,15 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use target::processor::Processor;
 
+/// For how long which resources are taken.
+type Taken = Vec<(Option<String>, f64)>;
+
 /// The program of a window and what it takes.
 pub struct Code {
     /// The program.
     pub program: Program,
     /// What its values take of which resources, operands first.
-    demands: Vec<(Value, Vec<(Option<String>, f64)>)>,
+    demands: Vec<(Value, Taken)>,
     /// Names of the inputs, in the order of the window's.
     inputs: Vec<String>,
     /// From what a window adds to, to the result.
@@ -71,7 +74,7 @@ fn added_to(window: &Window) -> Option<&str> {
 
 /// What the model knows of the target.
 #[derive(Clone, Copy)]
-struct Machine<'a> {
+struct Figures<'a> {
     processor: &'a Processor,
     /// Vector registers.
     registers: usize,
@@ -87,7 +90,7 @@ pub fn cost(
     sizes: &BTreeMap<Symbol, i64>,
     operations: &TargetOperations,
 ) -> u64 {
-    let machine = Machine {
+    let figures = Figures {
         processor: operations.processor(),
         registers: operations.registers().last().map_or(0, |class| class.count),
         width: operations.widths().widest(),
@@ -96,7 +99,7 @@ pub fn cost(
         lowered,
         windows,
         codes,
-        machine,
+        figures,
         values: sizes.iter().map(|(&s, &v)| (s, v)).collect(),
         frames: vec![Frame::default()],
         versions: HashMap::new(),
@@ -104,7 +107,7 @@ pub fn cost(
     };
     walk.block(&lowered.body);
     let outside = walk.frames.pop().expect("it was there before all loops");
-    let time = outside.round(machine) + walk.lines();
+    let time = outside.round(figures) + walk.lines();
     time.min(1e15) as u64
 }
 
@@ -134,11 +137,11 @@ impl Frame {
     }
 
     /// The time of one round.
-    fn round(&self, machine: Machine<'_>) -> f64 {
+    fn round(&self, figures: Figures<'_>) -> f64 {
         let most = self.taken.values().copied().fold(0.0, f64::max);
         let chain = self.chains.values().copied().fold(0.0, f64::max);
-        let over = self.held + 2.0 - machine.registers as f64;
-        most.max(chain) + self.time + over.max(0.0) * f64::from(machine.processor.spill)
+        let over = self.held + 2.0 - figures.registers as f64;
+        most.max(chain) + self.time + over.max(0.0) * f64::from(figures.processor.spill)
     }
 }
 
@@ -164,7 +167,7 @@ struct Walk<'a> {
     lowered: &'a Lowered,
     windows: &'a [Window],
     codes: &'a [Option<&'a Code>],
-    machine: Machine<'a>,
+    figures: Figures<'a>,
     values: HashMap<Symbol, i64>,
     frames: Vec<Frame>,
     /// How often a place has been written: what is read after that is another value.
@@ -175,7 +178,7 @@ struct Walk<'a> {
 impl Walk<'_> {
     /// What the processor takes for something.
     fn figure(&self, of: fn(&Processor) -> u32) -> f64 {
-        f64::from(of(self.machine.processor))
+        f64::from(of(self.figures.processor))
     }
 
     fn value(&self, index: &Index) -> i64 {
@@ -219,7 +222,7 @@ impl Walk<'_> {
         for place in &frame.written {
             *self.versions.entry(*place).or_default() += 1;
         }
-        let time = frame.rounds * (frame.round(self.machine) + self.figure(|p| p.round));
+        let time = frame.rounds * (frame.round(self.figures) + self.figure(|p| p.round));
         let time = time + self.figure(|p| p.enter);
         self.here().time += time;
     }
@@ -240,7 +243,7 @@ impl Walk<'_> {
             };
             let chained = || self.figure(|p| p.chained);
             let chain = forwarded + codes[number].map_or_else(chained, |code| code.chain);
-            let fills = registers(window.output.width(), self.machine);
+            let fills = registers(window.output.width(), self.figures);
             let frame = self.here();
             let of = frame.chains.entry(place).or_default();
             if *of == 0.0 {
@@ -321,7 +324,7 @@ impl Walk<'_> {
                 .map(|(resource, time)| (resource.as_deref().unwrap_or("unknown"), *time))
                 .collect::<Vec<_>>();
             let mut hasher = DefaultHasher::new();
-            let (mut level, fills) = (0, registers(program.width(value), self.machine));
+            let (mut level, fills) = (0, registers(program.width(value), self.figures));
             if let Op::Input { name, lo, width } = node {
                 let input = code.inputs.iter().position(|n| n == name);
                 let Some(input) = input.and_then(|n| window.inputs.get(n)) else {
@@ -393,7 +396,7 @@ impl Walk<'_> {
         let lanes = f64::from(window.output.lanes);
         let (mut operations, mut loads) = (0.0, 0.0);
         let kernel = &self.lowered.kernel;
-        let through = |id: Id| !self.lowered.kept.contains_key(&id);
+        let through = |id: Id| !self.lowered.materialized.contains_key(&id);
         kernel.walk(&window.value, &through, &mut |e: &Expr| {
             match &e.kind {
                 ExprKind::Apply(..) => operations += 1.0,
@@ -429,7 +432,7 @@ impl Walk<'_> {
             return;
         };
         let lanes = f64::from(access.lanes);
-        let fills = registers(window.output.width(), self.machine);
+        let fills = registers(window.output.width(), self.figures);
         let time = match (access.is_dense(), partial) {
             (true, false) => fills * self.figure(|p| p.store),
             (true, true) => fills * (self.figure(|p| p.store) + self.figure(|p| p.partial)),
@@ -497,7 +500,7 @@ impl Walk<'_> {
         }
         let mut time = 0.0;
         for t in &apart {
-            for cache in &self.machine.processor.caches {
+            for cache in &self.figures.processor.caches {
                 let missed = t.misses(&apart, f64::from(cache.bytes), self.line());
                 time += missed * f64::from(cache.miss);
             }
@@ -564,8 +567,8 @@ impl Touched {
 }
 
 /// Registers that so many bits fill.
-fn registers(bits: u32, machine: Machine<'_>) -> f64 {
-    f64::from(bits.div_ceil(machine.width.max(1)).max(1))
+fn registers(bits: u32, figures: Figures<'_>) -> f64 {
+    f64::from(bits.div_ceil(figures.width.max(1)).max(1))
 }
 
 fn place(store: &Store) -> Place {
