@@ -66,8 +66,8 @@ fn compile(root: &Path, out: &Path) -> Result<Vec<u8>, String> {
         .args(["--config", "profile.release.strip=true"]);
     let run = cargo.output().map_err(|error| format!("cargo: {error}"))?;
     if !run.status.success() {
-        let told = String::from_utf8_lossy(&run.stderr).replace('\n', " ");
-        return Err(format!("it does not compile for {TARGET}: {told}"));
+        let reported = String::from_utf8_lossy(&run.stderr).replace('\n', " ");
+        return Err(format!("it does not compile for {TARGET}: {reported}"));
     }
     let module = ours.join(TARGET).join("release/interpreter.wasm");
     fs::read(&module).map_err(|error| format!("{}: {error}", module.display()))

@@ -9,7 +9,7 @@
 //! dictionary count.
 
 use isaforge::semantics::span::Source;
-use isaforge::{Compiler, Machine, told};
+use isaforge::{Compiler, Machine, reported};
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
@@ -42,7 +42,7 @@ fn synthesise(dictionary: &str, kernels: &str, features: &[String]) -> Result<()
     let text = std::fs::read_to_string(kernels).map_err(|error| format!("{kernels}: {error}"))?;
     for kernel in compiler
         .compile(&Source::new(kernels, text))
-        .map_err(told)?
+        .map_err(reported)?
     {
         for window in &kernel.windows {
             println!("{}: {}", window.name, window.instructions.join(", "));

@@ -6,7 +6,7 @@
 
 use crate::dictionary::Operation;
 use semantics::op::OpCode;
-use similarity::skeleton::{Node, Operator, Skeleton};
+use similarity::skeleton::{Operator, Skeleton, SkeletonNode};
 use std::collections::HashSet;
 use std::fmt;
 
@@ -82,7 +82,7 @@ impl Walk<'_> {
         let (parts, others) = (parts(x), parts(y));
         // Arguments are told by their places, for each operation has its own names for them.
         let differ = match (x, y) {
-            (Node::Argument(i, _), Node::Argument(j, _)) => i != j,
+            (SkeletonNode::Argument(i, _), SkeletonNode::Argument(j, _)) => i != j,
             _ => heads.0 != heads.1 || parts.len() != others.len(),
         };
         if differ {
@@ -101,31 +101,31 @@ impl Walk<'_> {
 }
 
 /// What a node is, without its numbers and parts.
-fn head(node: &Node, names: &[String]) -> String {
+fn head(node: &SkeletonNode, names: &[String]) -> String {
     match node {
-        Node::Argument(index, _) => match names.get(*index) {
+        SkeletonNode::Argument(index, _) => match names.get(*index) {
             Some(name) => format!("argument {} (`{name}`)", index + 1),
             None => format!("argument {}", index + 1),
         },
-        Node::Constant(..) => "a constant".to_owned(),
-        Node::Fixed(bits) => format!("the constant {bits}"),
-        Node::Truth(truth) => truth.to_string(),
-        Node::Index(_) => "an index".to_owned(),
-        Node::Bound(depth, _) => format!("the number of loop {}", depth + 1),
-        Node::Apply(Operator::Fixed(OpCode::Extract), ..) => "a slice".to_owned(),
-        Node::Apply(Operator::Fixed(code), ..) => format!("`{}`", code.info().name),
-        Node::Apply(Operator::Mode(family, _), ..) => format!("`{}`", family.name()),
-        Node::Map(..) => "elements".to_owned(),
-        Node::Fold(..) => "a fold".to_owned(),
+        SkeletonNode::Constant(..) => "a constant".to_owned(),
+        SkeletonNode::Fixed(bits) => format!("the constant {bits}"),
+        SkeletonNode::Truth(truth) => truth.to_string(),
+        SkeletonNode::Index(_) => "an index".to_owned(),
+        SkeletonNode::Bound(depth, _) => format!("the number of loop {}", depth + 1),
+        SkeletonNode::Apply(Operator::Fixed(OpCode::Extract), ..) => "a slice".to_owned(),
+        SkeletonNode::Apply(Operator::Fixed(code), ..) => format!("`{}`", code.info().name),
+        SkeletonNode::Apply(Operator::Mode(family, _), ..) => format!("`{}`", family.name()),
+        SkeletonNode::Map(..) => "elements".to_owned(),
+        SkeletonNode::Fold(..) => "a fold".to_owned(),
     }
 }
 
 /// The positions of a node's parts.
-fn parts(node: &Node) -> Vec<usize> {
+fn parts(node: &SkeletonNode) -> Vec<usize> {
     match node {
-        Node::Apply(_, _, args) => args.clone(),
-        Node::Map(_, body) => vec![*body],
-        Node::Fold(_, start, body) => vec![*start, *body],
+        SkeletonNode::Apply(_, _, args) => args.clone(),
+        SkeletonNode::Map(_, body) => vec![*body],
+        SkeletonNode::Fold(_, start, body) => vec![*start, *body],
         _ => Vec::new(),
     }
 }

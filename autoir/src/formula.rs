@@ -8,7 +8,7 @@
 use semantics::op::OpCode;
 use similarity::mode::Family;
 use similarity::number::Number;
-use similarity::skeleton::{Node, Operator, Shape, Skeleton};
+use similarity::skeleton::{Operator, Shape, Skeleton, SkeletonNode};
 
 /// Characters after which a formula is cut.
 const MAX_LENGTH: usize = 400;
@@ -27,14 +27,14 @@ pub fn formula(skeleton: &Skeleton, parameters: &[String], arguments: &[String])
         return String::new();
     };
     let mut above = String::new();
-    if let Node::Apply(Operator::Fixed(OpCode::Zext), params, args) = &skeleton.nodes[at]
-        && matches!(skeleton.nodes[args[0]], Node::Map(..))
+    if let SkeletonNode::Apply(Operator::Fixed(OpCode::Zext), params, args) = &skeleton.nodes[at]
+        && matches!(skeleton.nodes[args[0]], SkeletonNode::Map(..))
     {
         above = format!(", zeros up to bit {}", params[0].infix(parameters));
         at = args[0];
     }
     let (mut head, mut place) = (Vec::new(), String::from("dst"));
-    while let Node::Map(count, body) = &skeleton.nodes[at] {
+    while let SkeletonNode::Map(count, body) = &skeleton.nodes[at] {
         at = *body;
         if *count == Number::Constant(1) {
             writer.loops.push(Loop::Once);
@@ -60,11 +60,11 @@ pub fn formula(skeleton: &Skeleton, parameters: &[String], arguments: &[String])
 /// Whether an operation only moves, repeats and drops bits.
 pub fn only_moves(skeleton: &Skeleton) -> bool {
     skeleton.nodes.iter().all(|node| match node {
-        Node::Apply(Operator::Fixed(code), ..) => matches!(
+        SkeletonNode::Apply(Operator::Fixed(code), ..) => matches!(
             code,
             OpCode::Extract | OpCode::Concat | OpCode::IntAdd | OpCode::IntMul | OpCode::Zext
         ),
-        Node::Apply(Operator::Mode(..), ..) | Node::Fold(..) => false,
+        SkeletonNode::Apply(Operator::Mode(..), ..) | SkeletonNode::Fold(..) => false,
         _ => true,
     })
 }
@@ -142,31 +142,31 @@ impl Writer<'_> {
         }
         self.left -= 1;
         match &self.skeleton.nodes[at] {
-            Node::Argument(index, _) => self.argument(*index),
-            Node::Constant(Number::Constant(1), Number::Constant(v)) => (v & 1).to_string(),
-            Node::Constant(_, v) => self.number(v),
-            Node::Fixed(bits) => bits.to_string(),
-            Node::Truth(b) => b.to_string(),
-            Node::Index(n) => self.number(n),
-            Node::Bound(depth, _) => match self.bound(*depth) {
+            SkeletonNode::Argument(index, _) => self.argument(*index),
+            SkeletonNode::Constant(Number::Constant(1), Number::Constant(v)) => (v & 1).to_string(),
+            SkeletonNode::Constant(_, v) => self.number(v),
+            SkeletonNode::Fixed(bits) => bits.to_string(),
+            SkeletonNode::Truth(b) => b.to_string(),
+            SkeletonNode::Index(n) => self.number(n),
+            SkeletonNode::Bound(depth, _) => match self.bound(*depth) {
                 Some(Loop::Index(name)) => name.clone(),
                 Some(Loop::Once) => "0".to_owned(),
                 _ => "acc".to_owned(),
             },
-            Node::Map(Number::Constant(1), body) => {
+            SkeletonNode::Map(Number::Constant(1), body) => {
                 self.loops.push(Loop::Once);
                 let body = self.node(*body, tight);
                 self.loops.pop();
                 body
             }
-            Node::Map(count, body) => {
+            SkeletonNode::Map(count, body) => {
                 let name = self.open();
                 let body = self.node(*body, false);
                 self.close(1);
                 format!("[{name} < {}: {body}]", self.number(count))
             }
-            Node::Fold(count, init, body) => self.fold(count, *init, *body),
-            Node::Apply(op, params, args) => self.apply(op, params, args, tight),
+            SkeletonNode::Fold(count, init, body) => self.fold(count, *init, *body),
+            SkeletonNode::Apply(op, params, args) => self.apply(op, params, args, tight),
         }
     }
 
@@ -178,20 +178,20 @@ impl Writer<'_> {
     fn linear(&self, at: usize) -> Option<Linear> {
         let mut out = Linear::default();
         match &self.skeleton.nodes[at] {
-            Node::Index(Number::Constant(n)) => out.constant = *n,
-            Node::Bound(depth, _) => match self.bound(*depth)? {
+            SkeletonNode::Index(Number::Constant(n)) => out.constant = *n,
+            SkeletonNode::Bound(depth, _) => match self.bound(*depth)? {
                 Loop::Index(name) => out.terms.push((name.clone(), 1)),
                 Loop::Once => {}
                 Loop::Accumulator => return None,
             },
-            Node::Apply(Operator::Fixed(OpCode::IntAdd), _, args) => {
+            SkeletonNode::Apply(Operator::Fixed(OpCode::IntAdd), _, args) => {
                 for &arg in args {
                     let part = self.linear(arg)?;
                     out.terms.extend(part.terms);
                     out.constant = out.constant.checked_add(part.constant)?;
                 }
             }
-            Node::Apply(Operator::Fixed(OpCode::IntMul), _, args) => {
+            SkeletonNode::Apply(Operator::Fixed(OpCode::IntMul), _, args) => {
                 let (a, b) = (self.linear(args[0])?, self.linear(args[1])?);
                 let (sum, by) = match (a.terms.is_empty(), b.terms.is_empty()) {
                     (_, true) => (a, b.constant),
@@ -220,8 +220,8 @@ impl Writer<'_> {
         let name = self.open();
         self.loops.push(Loop::Accumulator);
         let text = match &self.skeleton.nodes[body] {
-            Node::Apply(Operator::Fixed(OpCode::BvAdd), _, args)
-                if matches!(self.skeleton.nodes[args[0]], Node::Bound(0, _)) =>
+            SkeletonNode::Apply(Operator::Fixed(OpCode::BvAdd), _, args)
+                if matches!(self.skeleton.nodes[args[0]], SkeletonNode::Bound(0, _)) =>
             {
                 let addend = self.node(args[1], true);
                 let sum = format!("sum({name} < {}: {addend})", self.number(count));
@@ -301,13 +301,15 @@ impl Writer<'_> {
     /// Whether so many bits of an argument are one of its elements: it is read by no other number.
     fn is_element(&self, source: usize, width: i64) -> bool {
         let of = &self.skeleton.nodes[source];
-        let other = |node: &Node| match node {
-            Node::Apply(Operator::Fixed(OpCode::Extract), params, args) => {
+        let other = |node: &SkeletonNode| match node {
+            SkeletonNode::Apply(Operator::Fixed(OpCode::Extract), params, args) => {
                 self.skeleton.nodes[args[0]] == *of && params[0] != Number::Constant(width)
             }
             _ => false,
         };
-        width >= 8 && matches!(of, Node::Argument(..)) && !self.skeleton.nodes.iter().any(other)
+        width >= 8
+            && matches!(of, SkeletonNode::Argument(..))
+            && !self.skeleton.nodes.iter().any(other)
     }
 
     /// Bits of something: `a[i]` for the elements of its own width, else `a[from +: width]`.
@@ -319,7 +321,7 @@ impl Writer<'_> {
         {
             let whole = Shape::Bits(Number::Constant(width));
             let alone = from.terms.is_empty();
-            let all = matches!(&self.skeleton.nodes[args[0]], Node::Argument(_, s) if *s == whole);
+            let all = matches!(&self.skeleton.nodes[args[0]], SkeletonNode::Argument(_, s) if *s == whole);
             if all && alone && from.constant == 0 {
                 return source;
             }
@@ -327,9 +329,9 @@ impl Writer<'_> {
                 return format!("{source}[{index}]");
             }
         }
-        if let Node::Apply(Operator::Fixed(OpCode::IntMul), _, product) =
+        if let SkeletonNode::Apply(Operator::Fixed(OpCode::IntMul), _, product) =
             &self.skeleton.nodes[args[1]]
-            && let (Node::Bound(..), Node::Index(step)) = (
+            && let (SkeletonNode::Bound(..), SkeletonNode::Index(step)) = (
                 &self.skeleton.nodes[product[0]],
                 &self.skeleton.nodes[product[1]],
             )
@@ -337,7 +339,8 @@ impl Writer<'_> {
         {
             return format!("{source}[{}]", self.node(product[0], false));
         }
-        if matches!(self.skeleton.nodes[args[1]], Node::Bound(..)) && *width == Number::Constant(1)
+        if matches!(self.skeleton.nodes[args[1]], SkeletonNode::Bound(..))
+            && *width == Number::Constant(1)
         {
             return format!("{source}[{}]", self.node(args[1], false));
         }
@@ -348,8 +351,8 @@ impl Writer<'_> {
 }
 
 /// The constant that a bit is compared with when it is a truth value.
-fn one_bit() -> Node {
-    Node::Constant(Number::Constant(1), Number::Constant(1))
+fn one_bit() -> SkeletonNode {
+    SkeletonNode::Constant(Number::Constant(1), Number::Constant(1))
 }
 
 /// Operators that are written between their arguments.

@@ -11,7 +11,7 @@ use std::fmt::{self, Write as _};
 
 /// A node of the graph.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Node {
+pub enum ClassNode {
     /// A class: its name and its formula.
     Class(String, String),
     /// An instruction.
@@ -72,13 +72,13 @@ impl fmt::Display for Proof {
 }
 
 /// The graph: a node for each class and each instruction, an edge for each proof.
-pub fn graph(dictionary: &Dictionary) -> UnGraph<Node, Proof> {
+pub fn graph(dictionary: &Dictionary) -> UnGraph<ClassNode, Proof> {
     let mut graph = UnGraph::new_undirected();
     for operation in &dictionary.operations {
-        let class = Node::Class(operation.name.clone(), operation.formula.clone());
+        let class = ClassNode::Class(operation.name.clone(), operation.formula.clone());
         let class = graph.add_node(class);
         for member in &operation.members {
-            let instruction = graph.add_node(Node::Instruction(member.name.clone()));
+            let instruction = graph.add_node(ClassNode::Instruction(member.name.clone()));
             graph.add_edge(class, instruction, Proof::hardest(&member.evidence));
         }
     }
@@ -86,12 +86,12 @@ pub fn graph(dictionary: &Dictionary) -> UnGraph<Node, Proof> {
 }
 
 /// The graph for Graphviz.
-pub fn dot(graph: &UnGraph<Node, Proof>) -> String {
+pub fn dot(graph: &UnGraph<ClassNode, Proof>) -> String {
     let mut text = "graph evidence {\n  node [shape=point];\n".to_owned();
     for index in graph.node_indices() {
         let (shape, label, tip) = match &graph[index] {
-            Node::Class(name, formula) => ("box", name, formula),
-            Node::Instruction(name) => ("plaintext", name, name),
+            ClassNode::Class(name, formula) => ("box", name, formula),
+            ClassNode::Instruction(name) => ("plaintext", name, name),
         };
         let (label, tip) = (label.escape_debug(), tip.escape_debug());
         let _ = writeln!(
@@ -138,7 +138,7 @@ struct Disc<'a> {
 }
 
 /// The graph as a picture: the largest classes first, in rows.
-pub fn svg(graph: &UnGraph<Node, Proof>) -> String {
+pub fn svg(graph: &UnGraph<ClassNode, Proof>) -> String {
     let mut discs: Vec<Disc<'_>> = graph
         .node_indices()
         .filter_map(|index| disc(graph, index))
@@ -166,7 +166,7 @@ pub fn svg(graph: &UnGraph<Node, Proof>) -> String {
 }
 
 /// What the colours mean, with how many edges have each.
-fn legend(graph: &UnGraph<Node, Proof>, (classes, members): (usize, usize)) -> String {
+fn legend(graph: &UnGraph<ClassNode, Proof>, (classes, members): (usize, usize)) -> String {
     let mut text = format!(
         "<text x=\"{MARGIN}\" y=\"22\" font-size=\"15\">{members} members of {classes} classes, \
          and what settled each proof</text>\n"
@@ -189,15 +189,15 @@ fn legend(graph: &UnGraph<Node, Proof>, (classes, members): (usize, usize)) -> S
 }
 
 /// A class with its neighbours; nothing for an instruction.
-fn disc(graph: &UnGraph<Node, Proof>, index: NodeIndex) -> Option<Disc<'_>> {
-    let Node::Class(name, formula) = &graph[index] else {
+fn disc(graph: &UnGraph<ClassNode, Proof>, index: NodeIndex) -> Option<Disc<'_>> {
+    let ClassNode::Class(name, formula) = &graph[index] else {
         return None;
     };
     let mut members: Vec<(&str, Proof)> = graph
         .neighbors(index)
         .filter_map(
             |other| match (&graph[other], graph.find_edge(index, other)) {
-                (Node::Instruction(name), Some(edge)) => Some((name.as_str(), graph[edge])),
+                (ClassNode::Instruction(name), Some(edge)) => Some((name.as_str(), graph[edge])),
                 _ => None,
             },
         )

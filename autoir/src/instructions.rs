@@ -224,7 +224,7 @@ impl InstructionTable {
         let mut words = first.strip_prefix(VERSION)?.split_whitespace();
         let nodes: usize = words.next()?.parse().ok()?;
         let rows: usize = words.next()?.parse().ok()?;
-        let told = words.next()?.to_owned();
+        let reported = words.next()?.to_owned();
         let mut from = u32::try_from(first.len() + 1).ok()?;
         u32::try_from(text.len()).ok()?;
         let mut lines = Vec::new();
@@ -239,7 +239,7 @@ impl InstructionTable {
             text,
             nodes: lines,
             rows,
-            digest: told,
+            digest: reported,
         })
     }
 

@@ -8,7 +8,7 @@ use semantics::op::OpCode;
 use similarity::canon::Role;
 use similarity::mode::Family;
 use similarity::number::Number;
-use similarity::skeleton::{Node, Operator, Shape, Skeleton};
+use similarity::skeleton::{Operator, Shape, Skeleton, SkeletonNode};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
@@ -67,15 +67,17 @@ struct Namer<'a> {
 }
 
 impl Namer<'_> {
-    fn get(&self, at: usize) -> &Node {
+    fn get(&self, at: usize) -> &SkeletonNode {
         &self.skeleton.nodes[at]
     }
 
     /// An application: its operator (the first of its family) and arguments.
     fn app(&self, at: usize) -> Option<(OpCode, &[usize])> {
         match self.get(at) {
-            Node::Apply(Operator::Fixed(code), _, args) => Some((*code, args)),
-            Node::Apply(Operator::Mode(family, _), _, args) => Some((family.operators()[0], args)),
+            SkeletonNode::Apply(Operator::Fixed(code), _, args) => Some((*code, args)),
+            SkeletonNode::Apply(Operator::Mode(family, _), _, args) => {
+                Some((family.operators()[0], args))
+            }
             _ => None,
         }
     }
@@ -89,12 +91,12 @@ impl Namer<'_> {
         let mut looped = false;
         loop {
             match self.get(at) {
-                Node::Map(_, body) => {
+                SkeletonNode::Map(_, body) => {
                     looped = true;
                     at = *body;
                 }
-                Node::Apply(Operator::Fixed(OpCode::Zext), _, args)
-                    if matches!(self.get(args[0]), Node::Map(..)) =>
+                SkeletonNode::Apply(Operator::Fixed(OpCode::Zext), _, args)
+                    if matches!(self.get(args[0]), SkeletonNode::Map(..)) =>
                 {
                     at = args[0];
                 }
@@ -106,7 +108,9 @@ impl Namer<'_> {
     /// Bits of an argument, or a constant.
     fn is_leaf(&self, at: usize) -> bool {
         match self.get(at) {
-            Node::Argument(..) | Node::Constant(..) | Node::Fixed(_) => true,
+            SkeletonNode::Argument(..) | SkeletonNode::Constant(..) | SkeletonNode::Fixed(_) => {
+                true
+            }
             _ => self
                 .app(at)
                 .is_some_and(|(c, args)| c == OpCode::Extract && self.is_argument(args[0])),
@@ -119,20 +123,23 @@ impl Namer<'_> {
     }
 
     fn is_argument(&self, at: usize) -> bool {
-        matches!(self.get(at), Node::Argument(..))
+        matches!(self.get(at), SkeletonNode::Argument(..))
     }
 
     fn is_constant(&self, at: usize) -> bool {
-        matches!(self.get(at), Node::Constant(..) | Node::Fixed(_))
+        matches!(
+            self.get(at),
+            SkeletonNode::Constant(..) | SkeletonNode::Fixed(_)
+        )
     }
 
     /// One bit of an argument.
     fn is_one_bit(&self, at: usize) -> bool {
         match self.get(at) {
-            Node::Apply(Operator::Fixed(OpCode::Extract), params, from) => {
+            SkeletonNode::Apply(Operator::Fixed(OpCode::Extract), params, from) => {
                 params[0] == Number::Constant(1) && self.is_argument(from[0])
             }
-            Node::Argument(_, Shape::Bits(w)) => *w == Number::Constant(1),
+            SkeletonNode::Argument(_, Shape::Bits(w)) => *w == Number::Constant(1),
             _ => false,
         }
     }
@@ -166,7 +173,7 @@ impl Namer<'_> {
                 return name;
             }
             let bits = (self.get(args[1]), self.get(args[2]));
-            if let (Node::Constant(w, _), Node::Constant(_, _)) = bits {
+            if let (SkeletonNode::Constant(w, _), SkeletonNode::Constant(_, _)) = bits {
                 let truth = *w == Number::Constant(1) || !self.is_mask_bit(args[0]);
                 if *w != Number::Constant(1) && truth {
                     return self.condition(args[0]);
@@ -223,7 +230,7 @@ impl Namer<'_> {
 
     fn moves(&self, at: usize) -> bool {
         match self.get(at) {
-            Node::Map(_, body) => self.moves(*body),
+            SkeletonNode::Map(_, body) => self.moves(*body),
             _ if self.is_leaf(at) => true,
             _ => match self.app(at) {
                 Some((OpCode::Concat | OpCode::Zext, args)) => args.iter().all(|&a| self.moves(a)),
@@ -235,11 +242,11 @@ impl Namer<'_> {
     /// The arguments below a node, in the order in which they stand.
     fn sources(&self, at: usize, into: &mut Vec<usize>) {
         match self.get(at) {
-            Node::Argument(index, _) if !into.contains(index) => {
+            SkeletonNode::Argument(index, _) if !into.contains(index) => {
                 into.push(*index);
             }
-            Node::Map(_, body) => self.sources(*body, into),
-            Node::Apply(_, _, args) => args.iter().for_each(|&a| self.sources(a, into)),
+            SkeletonNode::Map(_, body) => self.sources(*body, into),
+            SkeletonNode::Apply(_, _, args) => args.iter().for_each(|&a| self.sources(a, into)),
             _ => {}
         }
     }
@@ -248,7 +255,9 @@ impl Namer<'_> {
         let mut sources = Vec::new();
         self.sources(at, &mut sources);
         if let Some((OpCode::Concat, parts)) = self.app(at) {
-            let runs = parts.iter().any(|&p| matches!(self.get(p), Node::Map(..)));
+            let runs = parts
+                .iter()
+                .any(|&p| matches!(self.get(p), SkeletonNode::Map(..)));
             let constant = parts.iter().any(|&p| self.is_constant(p));
             return match (sources.len(), runs, constant) {
                 (0 | 1, _, true) => "move_low",
@@ -281,23 +290,23 @@ impl Namer<'_> {
     /// Whether the step from one element to the next is a parameter of its own.
     fn free_step(&self, at: usize) -> bool {
         match self.get(at) {
-            Node::Index(Number::Parameter(_)) => true,
-            Node::Apply(_, _, args) => args.iter().any(|&a| self.free_step(a)),
+            SkeletonNode::Index(Number::Parameter(_)) => true,
+            SkeletonNode::Apply(_, _, args) => args.iter().any(|&a| self.free_step(a)),
             _ => false,
         }
     }
 
     fn uses_index(&self, at: usize) -> bool {
         match self.get(at) {
-            Node::Bound(_, Shape::Other(_)) => true,
-            Node::Apply(_, _, args) => args.iter().any(|&a| self.uses_index(a)),
+            SkeletonNode::Bound(_, Shape::Other(_)) => true,
+            SkeletonNode::Apply(_, _, args) => args.iter().any(|&a| self.uses_index(a)),
             _ => false,
         }
     }
 
     /// The name of a truth value.
     fn condition(&self, at: usize) -> String {
-        if let Node::Fold(_, _, body) = self.get(at) {
+        if let SkeletonNode::Fold(_, _, body) = self.get(at) {
             return match self.app(*body) {
                 Some((OpCode::Or, args)) => format!("any_{}", self.condition(args[1])),
                 Some((OpCode::And, args)) => format!("all_{}", self.condition(args[1])),
@@ -330,12 +339,12 @@ impl Namer<'_> {
 
     /// The name of a computed element.
     fn value(&self, at: usize) -> String {
-        if let Node::Fold(_, init, body) = self.get(at) {
+        if let SkeletonNode::Fold(_, init, body) = self.get(at) {
             return self.reduction(*init, *body);
         }
         let Some((code, args)) = self.app(at) else {
             return match self.get(at) {
-                Node::Map(..) => self.element(self.strip(at).0, true),
+                SkeletonNode::Map(..) => self.element(self.strip(at).0, true),
                 _ if self.is_leaf(at) => "move".to_owned(),
                 _ => "fold".to_owned(),
             };
@@ -374,7 +383,7 @@ impl Namer<'_> {
 
     /// Whether a number of bits is counted below.
     fn counts(&self, at: usize) -> bool {
-        self.any(at, &|n| matches!(self.get(n), Node::Fold(..)))
+        self.any(at, &|n| matches!(self.get(n), SkeletonNode::Fold(..)))
     }
 
     /// Whether elements of an argument are read below, one after the other.
@@ -418,7 +427,10 @@ impl Namer<'_> {
 
     fn sum(&self, code: OpCode, args: &[usize]) -> String {
         let product = |a: usize| self.is(a, OpCode::BvMul);
-        if args.iter().any(|&a| matches!(self.get(a), Node::Fold(..))) {
+        if args
+            .iter()
+            .any(|&a| matches!(self.get(a), SkeletonNode::Fold(..)))
+        {
             return "dot_product_acc".to_owned();
         }
         let base = if code == OpCode::BvAdd { "add" } else { "sub" };
@@ -470,10 +482,10 @@ impl Namer<'_> {
     fn part_of(&self, args: &[usize]) -> String {
         let (of, low) = (args[0], self.get(args[1]));
         let inner = self.value(of);
-        if matches!(low, Node::Index(Number::Constant(0))) {
+        if matches!(low, SkeletonNode::Index(Number::Constant(0))) {
             return inner;
         }
-        let halves = matches!(low, Node::Index(Number::Constant(1)));
+        let halves = matches!(low, SkeletonNode::Index(Number::Constant(1)));
         let rounds = self
             .app(of)
             .is_some_and(|(c, a)| c == OpCode::BvAdd && a.iter().any(|&x| self.is_constant(x)));
@@ -500,9 +512,9 @@ impl Namer<'_> {
                 return true;
             }
             let children = match self.get(n) {
-                Node::Apply(_, _, args) => args.clone(),
-                Node::Map(_, body) => vec![*body],
-                Node::Fold(_, init, body) => vec![*init, *body],
+                SkeletonNode::Apply(_, _, args) => args.clone(),
+                SkeletonNode::Map(_, body) => vec![*body],
+                SkeletonNode::Fold(_, init, body) => vec![*init, *body],
                 _ => Vec::new(),
             };
             stack.extend(children.into_iter().filter(|&c| seen.insert(c)));

@@ -144,11 +144,11 @@ fn pairs(
     let results = results(operation, instruction, |k| member.as_written(operation, k))?;
     let pair = |(k, result): (usize, Result<(&Output, Term), String>)| {
         let (output, found) = result?;
-        let told = member.outputs.get(k).and_then(|r| r.element.width());
+        let reported = member.outputs.get(k).and_then(|r| r.element.width());
         Ok(Pair {
             meaning: output.term,
             operation: found,
-            element: told.or(found.sort().width()).unwrap_or(1),
+            element: reported.or(found.sort().width()).unwrap_or(1),
         })
     };
     results.enumerate().map(pair).collect()

@@ -241,12 +241,12 @@ fn operations_part_at_a_subterm() {
     let [add, average, subtract] = &dictionary.operations[..] else {
         panic!("there are three operations");
     };
-    let told = |a, b| contrast(a, b).map(|c| c.to_string());
-    assert_eq!(told(add, add), None);
+    let log = |a, b| contrast(a, b).map(|c| c.to_string());
+    assert_eq!(reported(add, add), None);
     expect_test::expect!["`bvadd` against a slice, inside elements"]
-        .assert_eq(&told(add, average).expect("they differ"));
+        .assert_eq(&reported(add, average).expect("they differ"));
     expect_test::expect!["`bvadd` against `saturate`, inside elements"]
-        .assert_eq(&told(add, subtract).expect("they differ"));
+        .assert_eq(&reported(add, subtract).expect("they differ"));
 }
 
 #[test]

@@ -6,7 +6,7 @@
 use crate::flow::Pattern;
 use autoir::dictionary::Operation;
 use semantics::op::OpCode;
-use similarity::skeleton::{Node, Operator};
+use similarity::skeleton::{Operator, SkeletonNode};
 use std::collections::BTreeSet;
 
 /// What an operation is for.
@@ -74,7 +74,7 @@ impl Kind {
     pub fn of(operation: &Operation, pattern: Option<Pattern>) -> Kind {
         let nodes = || operation.results.iter().flat_map(|r| &r.nodes);
         let codes: BTreeSet<OpCode> = nodes().filter_map(code).collect();
-        let folds = nodes().any(|n| matches!(n, Node::Fold(..)));
+        let folds = nodes().any(|n| matches!(n, SkeletonNode::Fold(..)));
         let has = |wanted: &dyn Fn(OpCode) -> bool| codes.iter().any(|&c| wanted(c));
         let several = folds || pattern == Some(Pattern::Gathers);
         if has(&|c| c == OpCode::Write) {
@@ -95,7 +95,7 @@ impl Kind {
             Kind::Logic
         } else if has(&is_conversion) {
             Kind::Conversion
-        } else if nodes().any(|n| matches!(n, Node::Argument(..))) {
+        } else if nodes().any(|n| matches!(n, SkeletonNode::Argument(..))) {
             Kind::Movement
         } else {
             Kind::Constant
@@ -104,10 +104,10 @@ impl Kind {
 }
 
 /// The operator of a node; of a family, its first.
-fn code(node: &Node) -> Option<OpCode> {
+fn code(node: &SkeletonNode) -> Option<OpCode> {
     match node {
-        Node::Apply(Operator::Fixed(code), ..) => Some(*code),
-        Node::Apply(Operator::Mode(family, _), ..) => {
+        SkeletonNode::Apply(Operator::Fixed(code), ..) => Some(*code),
+        SkeletonNode::Apply(Operator::Mode(family, _), ..) => {
             // Reading elements with a sign is a conversion, without one it moves bits.
             family.operators().last().copied()
         }

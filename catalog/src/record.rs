@@ -16,7 +16,7 @@ use semantics::instruction::{Element, Form, Origin, Role};
 use semantics::op::OpCode;
 use serde::Serialize;
 use similarity::number::Number;
-use similarity::skeleton::{Node, Operator, Skeleton};
+use similarity::skeleton::{Operator, Skeleton, SkeletonNode};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What an instruction costs on a processor.
@@ -219,8 +219,8 @@ impl Instruction<'_> {
         let values = operands.filter(|o| matches!(o.role, Role::Register | Role::Mask));
         let outputs = self.member.outputs.iter().map(|o| o.element);
         let all = values.map(|o| o.element).chain(outputs);
-        let told = all.filter(|e| *e != Element::Untyped);
-        let mut names: Vec<String> = told.map(|e| e.to_string()).collect();
+        let reported = all.filter(|e| *e != Element::Untyped);
+        let mut names: Vec<String> = reported.map(|e| e.to_string()).collect();
         names.sort();
         names.dedup();
         names
@@ -329,22 +329,30 @@ fn own_formula(operation: &Operation, member: &Member) -> String {
 fn without_zeros(mut skeleton: Skeleton) -> Skeleton {
     let mut stands_for: Vec<usize> = Vec::with_capacity(skeleton.nodes.len());
     for at in 0..skeleton.nodes.len() {
-        if let Node::Apply(_, _, args) = &mut skeleton.nodes[at] {
+        if let SkeletonNode::Apply(_, _, args) = &mut skeleton.nodes[at] {
             args.iter_mut().for_each(|arg| *arg = stands_for[*arg]);
         }
         match &mut skeleton.nodes[at] {
-            Node::Map(_, body) => *body = stands_for[*body],
-            Node::Fold(_, init, body) => {
+            SkeletonNode::Map(_, body) => *body = stands_for[*body],
+            SkeletonNode::Fold(_, init, body) => {
                 (*init, *body) = (stands_for[*init], stands_for[*body]);
             }
             _ => {}
         }
-        let is = |k: usize, n: i64| skeleton.nodes[k] == Node::Index(Number::Constant(n));
+        let is = |k: usize, n: i64| skeleton.nodes[k] == SkeletonNode::Index(Number::Constant(n));
         let left = match &skeleton.nodes[at] {
-            Node::Apply(Operator::Fixed(OpCode::IntAdd), _, args) if is(args[0], 0) => args[1],
-            Node::Apply(Operator::Fixed(OpCode::IntAdd), _, args) if is(args[1], 0) => args[0],
-            Node::Apply(Operator::Fixed(OpCode::IntMul), _, args) if is(args[1], 1) => args[0],
-            Node::Apply(Operator::Fixed(OpCode::IntMul), _, args) if is(args[1], 0) => args[1],
+            SkeletonNode::Apply(Operator::Fixed(OpCode::IntAdd), _, args) if is(args[0], 0) => {
+                args[1]
+            }
+            SkeletonNode::Apply(Operator::Fixed(OpCode::IntAdd), _, args) if is(args[1], 0) => {
+                args[0]
+            }
+            SkeletonNode::Apply(Operator::Fixed(OpCode::IntMul), _, args) if is(args[1], 1) => {
+                args[0]
+            }
+            SkeletonNode::Apply(Operator::Fixed(OpCode::IntMul), _, args) if is(args[1], 0) => {
+                args[1]
+            }
             _ => at,
         };
         stands_for.push(left);

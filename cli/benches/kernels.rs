@@ -128,7 +128,7 @@ fn measure(cache: &tempfile::TempDir, file: &Path) -> Result<(String, Seconds), 
 
 /// The instructions of the costliest windows of vectors, each sequence once, at most two.
 fn found(windows: &[&Value]) -> String {
-    let mut told: Vec<(f64, String)> = Vec::new();
+    let mut reported: Vec<(f64, String)> = Vec::new();
     let vectors = windows
         .iter()
         .filter(|w| w["result"].as_str().is_some_and(|r| r.contains('x')));
@@ -148,13 +148,13 @@ fn found(windows: &[&Value]) -> String {
             })
             .collect();
         let found = (window["cost"].as_f64().unwrap_or(0.0), names.join(" "));
-        if !counts.is_empty() && !told.contains(&found) {
-            told.push(found);
+        if !counts.is_empty() && !reported.contains(&found) {
+            reported.push(found);
         }
     }
-    told.sort_by(|a, b| b.0.total_cmp(&a.0));
-    told.truncate(2);
-    let texts: Vec<String> = told
+    reported.sort_by(|a, b| b.0.total_cmp(&a.0));
+    reported.truncate(2);
+    let texts: Vec<String> = reported
         .iter()
         .map(|(cost, names)| format!("{names} ({cost})"))
         .collect();

@@ -82,8 +82,8 @@ fn machine(cache: &Path, store: &str, kernels: &[PathBuf]) -> Took {
             .output()
             .expect("the program starts");
         took.code.push(output.stdout);
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        let line = told
+        let reported = String::from_utf8_lossy(&output.stderr).into_owned();
+        let line = reported
             .lines()
             .find(|line| line.starts_with("note: the shared store"));
         let numbers = line

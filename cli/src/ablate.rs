@@ -6,7 +6,7 @@
 //! operations in a window, and with the share of the instructions that are chosen from.
 //! Nothing is taken from the memo and nothing kept.
 
-use crate::args::{Ablate, Compile, Form, Heuristic};
+use crate::args::{Ablate, Compile, Heuristic, ReportForm};
 use crate::compile::{self, read};
 use crate::pipeline::{self, Settings};
 use crate::report::{KernelReport, WindowReport};
@@ -52,8 +52,10 @@ pub(crate) fn command(request: &Ablate) -> Status {
     match lines {
         Ok(lines) => {
             let text = match request.report {
-                Form::Text => table(&lines),
-                Form::Json => serde_json::to_string_pretty(&lines).expect("lines are data") + "\n",
+                ReportForm::Text => table(&lines),
+                ReportForm::Json => {
+                    serde_json::to_string_pretty(&lines).expect("lines are data") + "\n"
+                }
             };
             terminal::print(&text);
             Status::Done

@@ -206,8 +206,8 @@ pub(crate) struct Compile {
     #[arg(long, value_enum, value_name = "LANGUAGE", default_value_t = Emit::C)]
     pub(crate) emit: Emit,
     /// How the report is written.
-    #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Text)]
-    pub(crate) report: Form,
+    #[arg(long, value_enum, value_name = "FORM", default_value_t = ReportForm::Text)]
+    pub(crate) report: ReportForm,
     /// Seconds that the search for one window may take: counts end it before, on a busy machine too.
     #[arg(long, value_name = "SECONDS", default_value_t = TIME_LIMIT.as_secs_f64(), value_parser = seconds)]
     pub(crate) time_limit: f64,
@@ -737,7 +737,7 @@ impl Compile {
 
 /// How a report is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Form {
+pub(crate) enum ReportForm {
     /// Lines to read.
     Text,
     /// One JSON object.

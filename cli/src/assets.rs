@@ -144,12 +144,12 @@ pub(crate) fn share(named: Option<String>) -> Result<(), Diagnostic> {
 
 /// What was done with the shared store, where it was used.
 pub(crate) fn shared_counts() -> Vec<Diagnostic> {
-    let told = store().shared().and_then(|shared| {
+    let reported = store().shared().and_then(|shared| {
         let counts = shared.counts();
         let used = counts != store::shared::Counts::default();
         used.then(|| Diagnostic::note(format!("{}: {counts}", shared.shown())))
     });
-    told.into_iter().collect()
+    reported.into_iter().collect()
 }
 
 /// Writes the files of an instruction set that are not there or differ.
@@ -239,8 +239,8 @@ mod tests {
         let input = at("k");
         let check = |output: &str| is_no_input(&at(output), [input.as_path()]);
         for output in ["k", "link", "hard", "../x/../k"] {
-            let told = check(output);
-            assert_eq!(told.is_err(), output != "../x/../k", "{output}");
+            let reported = check(output);
+            assert_eq!(reported.is_err(), output != "../x/../k", "{output}");
         }
         assert!(check("other").is_ok() && check("new").is_ok());
         assert!(is_no_input(std::path::Path::new("/dev/null"), ["/dev/null".as_ref()]).is_ok());
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn what_does_not_end_is_not_read_to_its_end() {
-        let told = contents("/dev/zero".as_ref()).expect_err("it has no end");
-        assert!(told.to_string().contains("256 MiB"), "{told}");
+        let reported = contents("/dev/zero".as_ref()).expect_err("it has no end");
+        assert!(reported.to_string().contains("256 MiB"), "{reported}");
     }
 }

@@ -4,7 +4,6 @@
 //! found, and what the search did in words. The crate `schedule-space` says what can be chosen,
 //! `autosched` searches; schedules for vectors are timed in [`vectors`].
 
-mod cost;
 pub(crate) mod loops;
 mod sizes;
 pub(crate) mod vectors;

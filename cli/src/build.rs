@@ -31,7 +31,7 @@ struct Source {
     text: String,
     report: Option<Report>,
     /// What is told of the parts that it was merged of.
-    told: String,
+    reported: String,
 }
 
 /// `isaforge build`.
@@ -101,7 +101,7 @@ fn sources(request: &Build) -> Result<(Intake, bool, Source), Ended> {
             text: merged.dictionary.to_string(),
             dictionary: merged.dictionary,
             report: Some(merged.report),
-            told: merged.told,
+            reported: merged.reported,
         };
         return Ok((merged.intake, wrong, source));
     }
@@ -249,7 +249,7 @@ pub(crate) fn set(isa: &str, specs: Option<&Path>) -> Result<Set, Vec<Diagnostic
     };
     if folder.join("targets.yaml").exists() {
         let targets = Targets::load(&folder).map_err(one)?;
-        (set.conditions, set.features) = targets.told();
+        (set.conditions, set.features) = targets.reported();
         set.llvm = targets.llvm().clone();
     }
     for name in set
@@ -323,7 +323,7 @@ fn found(intake: &Intake, prover: &smt::prover::Prover) -> Source {
         dictionary: intake::read_made(made, intake, prover),
         text,
         report,
-        told: String::new(),
+        reported: String::new(),
     }
 }
 
@@ -347,7 +347,7 @@ fn given(request: &Build, intake: &Intake) -> Result<Source, Vec<Diagnostic>> {
         text: source.text().to_owned(),
         dictionary,
         report: None,
-        told: String::new(),
+        reported: String::new(),
     })
 }
 
@@ -370,7 +370,7 @@ fn report(
     written: &[Written],
     unmade: &[String],
 ) -> String {
-    let mut text = source.told.clone();
+    let mut text = source.reported.clone();
     if let Some(counts) = &intake.counts {
         let _ = writeln!(
             text,

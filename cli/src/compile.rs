@@ -2,7 +2,7 @@
 //!
 //! In: the arguments. Out: a C file, a report, a status. The work is the pipeline's.
 
-use crate::args::{Compile, CostRule, Deny, Emit, Form, Which};
+use crate::args::{Compile, CostRule, Deny, Emit, ReportForm, Which};
 use crate::auto::vectors::ScheduleRequest;
 use crate::pipeline::{self, Compiled, ForWindows, Settings};
 use crate::report::Report;
@@ -147,8 +147,8 @@ fn constants(request: &Compile) -> Result<Constants, Diagnostic> {
 /// Writes the report where the code does not go.
 fn show(request: &Compile, report: &Report, to_stderr: bool) {
     let text = match request.report {
-        Form::Text => report.text(),
-        Form::Json => report.json(),
+        ReportForm::Text => report.text(),
+        ReportForm::Json => report.json(),
     };
     if to_stderr {
         eprint!("{text}");
@@ -166,7 +166,7 @@ fn prepare(request: &Compile) -> Result<(Source, Settings, Vec<Diagnostic>), Vec
         assets::is_no_input(output, inputs).map_err(|d| vec![d])?;
     }
     match read(request.input()) {
-        Ok(source) => settings(request).map(|(settings, told)| (source, settings, told)),
+        Ok(source) => settings(request).map(|(settings, reported)| (source, settings, reported)),
         // The classes of a set, which may not have been found yet, are not needed to tell this.
         Err(missing) => Err([missing].into_iter().chain(named(request).err()).collect()),
     }
@@ -200,8 +200,8 @@ pub(crate) fn settings(request: &Compile) -> Result<(Settings, Vec<Diagnostic>),
         judge = judge.with_meanings(&loaded.instructions);
     }
     let vendor = request.specs.vendor.as_deref();
-    let (table, told) = intake::instruction_table(&folder, vendor, &prover)?;
-    let diagnostics = [told, prover.problems().to_vec()].concat();
+    let (table, reported) = intake::instruction_table(&folder, vendor, &prover)?;
+    let diagnostics = [reported, prover.problems().to_vec()].concat();
     let operations = TargetOperations::new(
         table,
         target.features.clone(),
@@ -222,6 +222,7 @@ pub(crate) fn settings(request: &Compile) -> Result<(Settings, Vec<Diagnostic>),
     let c = c::Intrinsics {
         registers: operations.registers().to_vec(),
         headers: judge.headers.clone(),
+        align: operations.processor().line,
     };
     let back_end: Option<Box<dyn ForWindows>> = match request.emit {
         Emit::C => Some(Box::new(c.clone())),
@@ -231,6 +232,7 @@ pub(crate) fn settings(request: &Compile) -> Result<(Settings, Vec<Diagnostic>),
             machine: targets.llvm().clone(),
             features: target.features.clone(),
             spelt: targets.llvm_features(&target.features),
+            align: operations.processor().line,
         })),
     };
     if request.emit == Emit::Autoir && request.schedule == Which::Auto {
@@ -314,13 +316,13 @@ pub(crate) fn targets(folder: &Path) -> Result<Targets, Diagnostic> {
             let named = message.split('`').skip(1).step_by(2);
             let places = named.filter_map(|name| Some((source.text().find(name)?, name.len())));
             let place = places.filter(|(_, length)| *length > 0).last();
-            let told = match place {
+            let reported = match place {
                 Some((at, length)) => {
                     Diagnostic::error(message.clone()).at(&source, Span::new(at, at + length))
                 }
                 None => Diagnostic::error(format!("{}: {message}", path.display())),
             };
-            told.hint("isa-specs/README.md describes `registers`, `features` and `models`")
+            reported.hint("isa-specs/README.md describes `registers`, `features` and `models`")
         })
 }
 

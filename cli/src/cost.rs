@@ -12,6 +12,7 @@ use semantics::span::Source;
 use serde::Deserialize;
 use std::path::Path;
 use synth::cost::{Cost, CostRow, CostTable, Rule, Timing};
+use target::processor::Processor;
 
 /// The table for models that have none of their own.
 const GENERIC: &str = "generic";
@@ -22,6 +23,9 @@ struct File {
     model: String,
     default: Cycles,
     rows: Vec<Row>,
+    /// What the processor takes besides, where that is not as in `isa-specs/processor.yaml`.
+    #[serde(default)]
+    processor: serde_yaml::Mapping,
 }
 
 #[derive(Deserialize)]
@@ -70,8 +74,10 @@ pub(crate) fn table(folder: &Path, model: &str, rule: Rule) -> Result<CostTable,
     let file = parsed(&source)?;
     let wrong = |what: &str| {
         let message = format!("{}: {what}", path.display());
-        Diagnostic::error(message).hint("cycles are numbers from 0 to 10000")
+        Diagnostic::error(message).hint("cycles are numbers from 0 to 10000; what a `processor` has stands in isa-specs/processor.yaml")
     };
+    let processor =
+        Processor::with(file.processor).map_err(|error| wrong(&format!("`processor`: {error}")))?;
     let mut rows = Vec::new();
     for row in file.rows {
         let names: Vec<String> = row.names().map(str::to_owned).collect();
@@ -91,6 +97,7 @@ pub(crate) fn table(folder: &Path, model: &str, rule: Rule) -> Result<CostTable,
         default: timing(file.default.latency, file.default.throughput)
             .map_err(|what| wrong(&format!("{what} for all others")))?,
         rows,
+        processor,
     })
 }
 
@@ -100,7 +107,7 @@ fn parsed(source: &Source) -> Result<File, Diagnostic> {
         spec_parser::yaml::error_of_format(
             source,
             &error,
-            "a cost table has `model`, `default` and `rows` of `mnemonic` or `mnemonics`, `latency`, `throughput`, and perhaps `width` and `resource`",
+            "a cost table has `model`, `default` and `rows` of `mnemonic` or `mnemonics`, `latency`, `throughput`, and perhaps `width` and `resource`; it may have a `processor`",
         )
     })
 }
@@ -136,6 +143,28 @@ mod tests {
         for other in ["model: m\n", "weather: m\n", "[]\n"] {
             assert!(hint(other).starts_with("a cost table has"), "{other}");
         }
+    }
+
+    #[test]
+    fn a_table_says_what_its_processor_takes_besides() {
+        let place = tempfile::tempdir().expect("there is room");
+        std::fs::create_dir(place.path().join("cost")).expect("there is room");
+        let read = |processor: &str| {
+            let text = format!(
+                "model: m\ndefault: {{latency: 1, throughput: 1}}\nrows: []\nprocessor: {processor}\n"
+            );
+            std::fs::write(place.path().join("cost/m.yaml"), text).expect("there is room");
+            let table = table(place.path(), "m", Rule::Pressure);
+            table.map(|t| t.processor).map_err(|d| d.message)
+        };
+        let other = read("{load: 1}").expect("a table");
+        assert_eq!((other.load, Processor::default().load), (10, 5));
+        assert_eq!(other.store, Processor::default().store);
+        let wrong = read("{lod: 1}").expect_err("no such figure");
+        assert!(
+            wrong.contains("`processor`: unknown field `lod`"),
+            "{wrong}"
+        );
     }
 
     #[test]

@@ -258,8 +258,8 @@ fn batch_of(format: &Format, first: u64, count: u64, place: &Path) -> Batch {
         .env("RAYON_NUM_THREADS", "1")
         .output()
         .expect("the test starts again");
-    let told = String::from_utf8_lossy(&output.stdout).into_owned();
-    let numbers = told.lines().find_map(|l| l.strip_prefix("batch "));
+    let reported = String::from_utf8_lossy(&output.stdout).into_owned();
+    let numbers = reported.lines().find_map(|l| l.strip_prefix("batch "));
     let numbers: Vec<u64> = numbers
         .map(|l| l.split(' ').filter_map(|n| n.parse().ok()).collect())
         .unwrap_or_default();

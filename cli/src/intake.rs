@@ -14,9 +14,9 @@ use semantics::diagnostic::Diagnostic;
 use semantics::digest::{Digest, Digests};
 use semantics::instruction::{Form, Instruction};
 use semantics::span::Source;
+use similarity::cached::CanonicalCache;
 use similarity::class::Report;
-use similarity::classify::classify_kept;
-use similarity::kept::Kept as Readings;
+use similarity::classify::classify_cached;
 use similarity::shard::Proofs;
 use smt::prover::Prover;
 use spec_parser::errata::{self, Errata};
@@ -110,13 +110,13 @@ pub(crate) fn counted(forms: impl Iterator<Item = Form>) -> String {
     for form in forms {
         *counts.entry(form).or_default() += 1;
     }
-    let told = |(form, n): (&Form, &usize)| match form {
+    let reported = |(form, n): (&Form, &usize)| match form {
         Form::Single => many(*n, "instruction"),
         Form::Free => many(*n, "free cast"),
         Form::Sequence => many(*n, "sequence"),
         Form::Library => many(*n, "library function"),
     };
-    let parts: Vec<String> = counts.iter().map(told).collect();
+    let parts: Vec<String> = counts.iter().map(reported).collect();
     match parts.is_empty() {
         true => many(0, "instruction"),
         false => parts.join(", "),
@@ -307,7 +307,7 @@ pub(crate) fn files(folder: &Path, vendor: Option<&Path>) -> Option<Vec<Vec<u8>>
 /// earlier run has found are not found again.
 fn classify(intake: &Intake, prover: &Prover) -> (Dictionary, Report) {
     let cached = Cached::of::<&str>(CANONICAL, &[]);
-    let kept = cached.read(Readings::read).unwrap_or_default();
+    let kept = cached.read(CanonicalCache::read).unwrap_or_default();
     let found = classify_known(intake, prover, &kept, &Proofs::default());
     if let Some(text) = kept.text() {
         cached.put(&text);
@@ -319,7 +319,7 @@ fn classify(intake: &Intake, prover: &Prover) -> (Dictionary, Report) {
 pub(crate) fn classify_known(
     intake: &Intake,
     prover: &Prover,
-    kept: &Readings,
+    kept: &CanonicalCache,
     proofs: &Proofs,
 ) -> (Dictionary, Report) {
     let bar = terminal::bar("classifying", intake.instructions.len());
@@ -328,7 +328,7 @@ pub(crate) fn classify_known(
         bar.set_length(all as u64);
         bar.set_position(done as u64);
     };
-    let found = classify_kept(&intake.instructions, prover, kept, proofs, &progress);
+    let found = classify_cached(&intake.instructions, prover, kept, proofs, &progress);
     bar.finish_and_clear();
     let dictionary = autoir::build::build(&found, &intake.instructions);
     (dictionary, found.report)

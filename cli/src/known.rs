@@ -113,8 +113,8 @@ fn set(folder: PathBuf, instructions: usize) -> Result<Set, Vec<Diagnostic>> {
 fn docs(manifest: &Path) -> Result<BTreeMap<String, String>, Vec<Diagnostic>> {
     let manifest = spec_parser::manifest::load(manifest)?;
     let members = spec_parser::family::load(&manifest).members.into_iter();
-    let told = members.filter(|m| !m.doc.trim().is_empty());
-    Ok(told.map(|m| (m.signature.name, m.doc)).collect())
+    let reported = members.filter(|m| !m.doc.trim().is_empty());
+    Ok(reported.map(|m| (m.signature.name, m.doc)).collect())
 }
 
 /// The cost tables of a folder, by name; there need not be any.
@@ -190,10 +190,10 @@ fn of(instruction: &Instruction, set: &Set) -> Known {
         costs: match machine {
             Some((machine, _)) => unit(machine, &instruction.name).into_iter().collect(),
             None => {
-                let told = set.models.iter().flat_map(|m| modelled(instruction, m));
+                let reported = set.models.iter().flat_map(|m| modelled(instruction, m));
                 costs(instruction, &set.costs)
                     .into_iter()
-                    .chain(told)
+                    .chain(reported)
                     .collect()
             }
         },

@@ -116,13 +116,13 @@ fn no_module(plan: &Plan<'_, '_>, error: &str) -> Diagnostic {
     let message = at_line.or_else(|| error.lines().next());
     let message = message.unwrap_or("no reason is given");
     let line = lines(error).next().unwrap_or(0);
-    plan.told(line, &format!("this is no module of LLVM IR: {message}"))
+    plan.reported(line, &format!("this is no module of LLVM IR: {message}"))
         .hint("clang reads what is lowered; `--clang` names the one that does")
 }
 
 /// The lines of its input that a compiler complains of.
-fn lines(told: &str) -> impl Iterator<Item = usize> + '_ {
-    let errors = told.lines().filter(|line| line.contains("error"));
+fn lines(reported: &str) -> impl Iterator<Item = usize> + '_ {
+    let errors = reported.lines().filter(|line| line.contains("error"));
     errors.filter_map(|line| {
         line.strip_prefix("<stdin>:")?
             .split(':')
@@ -172,9 +172,9 @@ fn told_by(
     let feeding = std::thread::spawn(move || input.write_all(text.as_bytes()));
     let output = child.wait_with_output().map_err(failed)?;
     let _ = feeding.join();
-    let told = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let reported = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     Ok(match output.status.success() {
-        true => Ok(told(&output.stdout)),
-        false => Err(told(&output.stderr)),
+        true => Ok(reported(&output.stdout)),
+        false => Err(reported(&output.stderr)),
     })
 }

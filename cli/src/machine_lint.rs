@@ -62,7 +62,7 @@ fn unmappable(machine: &Machine, path: &Path) -> Vec<Diagnostic> {
         return Vec::new();
     };
     let source = Source::of_file(path, text);
-    let told = |key: &str, message: String, hint: &str| {
+    let reported = |key: &str, message: String, hint: &str| {
         let text = source.text();
         let at = text.find(&format!("\n{key}:")).map_or(0, |at| at + 1);
         let named = message.split('`').nth(1).filter(|name| !name.is_empty());
@@ -75,11 +75,13 @@ fn unmappable(machine: &Machine, path: &Path) -> Vec<Diagnostic> {
     };
     let setup = "its bytes are what the instruction loads, and instructions require what it sets";
     let faults = tile::configured::faults(machine).into_iter();
-    let mut out: Vec<Diagnostic> = faults.map(|fault| told("setup", fault, setup)).collect();
+    let mut out: Vec<Diagnostic> = faults
+        .map(|fault| reported("setup", fault, setup))
+        .collect();
     let array = tile::systolic::without_array(machine);
     out.extend(array.map(|reason| {
         let message = format!("nothing can be mapped to its array: {reason}");
-        told("roles", message, "the mapper looks for its commands here")
+        reported("roles", message, "the mapper looks for its commands here")
     }));
     if out.is_empty() {
         let prover = Prover::new(Config::default());
@@ -87,7 +89,7 @@ fn unmappable(machine: &Machine, path: &Path) -> Vec<Diagnostic> {
         out.extend(tiles.map(|reason| {
             let message = format!("nothing can be mapped to its tiles: {reason}");
             let hint = "instructions are known by their meanings: is one of them another than it should be?";
-            told("registers", message, hint)
+            reported("registers", message, hint)
         }));
     }
     out

@@ -355,12 +355,12 @@ fn untiled(program: &MappedProgram) -> Status {
         return Status::Done;
     }
     let name = program.name();
-    let told = program.untiled.iter().map(|why| Diagnostic {
+    let reported = program.untiled.iter().map(|why| Diagnostic {
         severity: Severity::Warning,
         message: format!("the host computes `{name}` without tiles: {}", why.message),
         ..why.clone()
     });
-    terminal::complain(&told.collect::<Vec<_>>());
+    terminal::complain(&reported.collect::<Vec<_>>());
     Status::Limited
 }
 

@@ -67,11 +67,11 @@ fn make(request: &NewIsa) -> Result<String, Diagnostic> {
             Diagnostic::error(format!("cannot write `{}`: {error}", path.display()))
         })?;
     }
-    Ok(told(name, &request.folder, &folder))
+    Ok(reported(name, &request.folder, &folder))
 }
 
 /// What to do next.
-fn told(name: &str, specs: &Path, folder: &Path) -> String {
+fn reported(name: &str, specs: &Path, folder: &Path) -> String {
     let (specs, folder) = (specs.display(), folder.display());
     format!(
         "written to `{folder}`: a machine that works as it is. Now\n\

@@ -107,10 +107,11 @@ impl Compiled {
                     true => Diagnostic::error(*message),
                     false => Diagnostic::warning(*message),
                 };
-                let told = diagnostic.at(source, *span).with_note(why.clone());
+                let reported = diagnostic.at(source, *span).with_note(why.clone());
                 match more {
-                    0 => told,
-                    _ => told.with_note(format!("so it is with {more} more that are made of this")),
+                    0 => reported,
+                    _ => reported
+                        .with_note(format!("so it is with {more} more that are made of this")),
                 }
             })
     }
@@ -200,6 +201,7 @@ pub(crate) fn compile_pipeline(
 ) -> (Vec<Compiled>, Vec<Diagnostic>) {
     let options = Options {
         masked: settings.operations.masked_elements(),
+        sums: settings.operations.processor().sums,
         ..Options::new(form, constants)
     };
     let import = match halide::read(source, &options) {
@@ -312,7 +314,7 @@ fn one(
         None => (schedule::apply(kernel)?, None, Vec::new()),
         Some(request) => {
             let chosen = vectors::choose(kernel, request, settings)?;
-            (chosen.scheduled, Some(chosen.told), chosen.scalar)
+            (chosen.scheduled, Some(chosen.reported), chosen.scalar)
         }
     };
     let mut lowered = lowering::lower(&scheduled)?;

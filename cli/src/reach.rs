@@ -4,7 +4,7 @@
 //! what they mean, at no more than they cost; the others each with what was found in its place.
 //! Nothing is taken from the memo and nothing kept.
 
-use crate::args::{Compile, Form, Reach};
+use crate::args::{Compile, Reach, ReportForm};
 use crate::compile;
 use crate::status::Status;
 use crate::terminal;
@@ -46,8 +46,8 @@ pub(crate) fn command(request: &Reach) -> Status {
     match measured(request) {
         Ok(report) => {
             let text = match request.report {
-                Form::Text => written(&report),
-                Form::Json => {
+                ReportForm::Text => written(&report),
+                ReportForm::Json => {
                     serde_json::to_string_pretty(&report).expect("a report is data") + "\n"
                 }
             };

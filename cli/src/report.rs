@@ -152,7 +152,7 @@ impl From<Outcome> for RunReport {
 
 impl RunReport {
     /// In a line.
-    fn told(&self) -> String {
+    fn reported(&self) -> String {
         match self {
             RunReport::Agreed {
                 draws,
@@ -396,7 +396,7 @@ impl KernelReport {
             let _ = writeln!(text, "  code: {output}");
         }
         if let Some(run) = &self.run {
-            let _ = writeln!(text, "  run: {}", run.told());
+            let _ = writeln!(text, "  run: {}", run.reported());
         }
     }
 }
@@ -439,7 +439,7 @@ impl WindowReport {
         for instruction in &self.instructions {
             let _ = writeln!(text, "    {instruction}");
         }
-        if let Some(split) = self.spent.as_ref().and_then(Spent::told) {
+        if let Some(split) = self.spent.as_ref().and_then(Spent::reported) {
             let _ = writeln!(text, "    {split}");
         }
         if let Some(proof) = &self.proof {

@@ -40,11 +40,11 @@ pub(crate) fn command(request: &Request) -> Status {
 
 fn found(request: &Request) -> Status {
     let bar = terminal::bar("functions", 0);
-    let told = |done: usize, of: usize| {
+    let reported = |done: usize, of: usize| {
         bar.set_length(of as u64);
         bar.set_position(done as u64);
     };
-    let all = find::find(find::LEVEL, &told);
+    let all = find::find(find::LEVEL, &reported);
     bar.finish_and_clear();
     eprintln!(
         "{} values of at most {} operators, {} functions, {} forms that agree with them",

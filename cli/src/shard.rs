@@ -16,8 +16,8 @@ use crate::status::Status;
 use crate::{assets, terminal};
 use autoir::dictionary::Dictionary;
 use semantics::diagnostic::Diagnostic;
+use similarity::cached::CanonicalCache;
 use similarity::class::Report;
-use similarity::kept::Kept;
 use similarity::shard::{Proofs, Work, prepare, prepare_rest};
 use smt::prover::Prover;
 use spec_parser::meanings::Meanings;
@@ -118,13 +118,16 @@ pub(crate) fn write(request: &Build, share: Share) -> Result<Status, Vec<Diagnos
         true => single(request, share, &prover)?,
         false => rest(request, share, &prover)?,
     };
-    let Work { readings, elements } = work;
+    let Work {
+        candidates,
+        elements,
+    } = work;
     let lengths: Vec<String> = sections.iter().map(|s| s.len().to_string()).collect();
     let (body, name) = (sections.concat(), round.name());
     let Share { part, of } = share;
     let digest = Key::of([&body]);
     let head = format!(
-        "{MARK} {name} {part}/{of} {origin} {digest} {} {readings} {elements}\n",
+        "{MARK} {name} {part}/{of} {origin} {digest} {} {candidates} {elements}\n",
         lengths.join(" ")
     );
     write_whole(output, [head, body].concat().as_bytes()).map_err(|error| {
@@ -134,7 +137,7 @@ pub(crate) fn write(request: &Build, share: Share) -> Result<Status, Vec<Diagnos
         ))]
     })?;
     let read = match round {
-        Round::Single => format!("{readings} instructions read, "),
+        Round::Single => format!("{candidates} instructions read, "),
         Round::Rest => String::new(),
     };
     terminal::print(&format!(
@@ -161,7 +164,7 @@ fn single(request: &Build, share: Share, prover: &Prover) -> Result<Made, Vec<Di
     bar.finish_and_clear();
     let sections = [
         meanings.text().unwrap_or_else(|| "0\n".to_owned()),
-        done.readings.text().unwrap_or_else(|| "0\n".to_owned()),
+        done.candidates.text().unwrap_or_else(|| "0\n".to_owned()),
         done.proofs.text(),
     ];
     Ok((Round::Single, done.work, sections))
@@ -178,7 +181,7 @@ fn rest(request: &Build, share: Share, prover: &Prover) -> Result<Made, Vec<Diag
     let (proofs, work) = prepare_rest(
         &intake.instructions,
         prover,
-        (&known.readings, &known.proofs),
+        (&known.candidates, &known.proofs),
         (part, of),
         &|_, n, _| bar.set_position(n as u64),
     );
@@ -220,7 +223,7 @@ fn read(path: &Path, origin: &Key) -> Result<Part, Diagnostic> {
     let round = rounds.find(|r| r.name() == *round).ok_or_else(damaged)?;
     let share: Share = share.parse().map_err(|_| damaged())?;
     let numbers: Vec<usize> = lengths.iter().filter_map(|w| w.parse().ok()).collect();
-    let [one, two, three, readings, elements] = numbers[..] else {
+    let [one, two, three, candidates, elements] = numbers[..] else {
         return Err(damaged());
     };
     let whole = one.checked_add(two).and_then(|n| n.checked_add(three)) == Some(body.len());
@@ -237,7 +240,10 @@ fn read(path: &Path, origin: &Key) -> Result<Part, Diagnostic> {
     Ok(Part {
         round,
         share,
-        work: Work { readings, elements },
+        work: Work {
+            candidates,
+            elements,
+        },
         sections: [one, two, three].map(str::to_owned),
     })
 }
@@ -309,17 +315,17 @@ fn missing(parts: &[&Part], round: Round) -> Vec<Diagnostic> {
 /// What parts have found.
 struct Known {
     meanings: Meanings,
-    readings: Kept,
+    candidates: CanonicalCache,
     proofs: Proofs,
 }
 
 fn known(parts: &[Part]) -> Result<Known, Vec<Diagnostic>> {
-    let (mut meanings, mut readings) = (Meanings::default(), Vec::new());
+    let (mut meanings, mut candidates) = (Meanings::default(), Vec::new());
     let mut proofs = Proofs::default();
     for part in parts {
         let [one, two, three] = &part.sections;
         let read = Meanings::read(one)
-            .zip(Kept::read(two))
+            .zip(CanonicalCache::read(two))
             .zip(Proofs::read(three));
         let Some(((more, read), proved)) = read else {
             let Share { part, of } = part.share;
@@ -328,12 +334,12 @@ fn known(parts: &[Part]) -> Result<Known, Vec<Diagnostic>> {
             return Err(vec![Diagnostic::error(message).hint(hint)]);
         };
         meanings.extend(more);
-        readings.push(read);
+        candidates.push(read);
         proofs.extend(proved);
     }
     Ok(Known {
         meanings,
-        readings: Kept::of(readings),
+        candidates: CanonicalCache::of(candidates),
         proofs,
     })
 }
@@ -344,7 +350,7 @@ pub(crate) struct Merged {
     pub(crate) dictionary: Dictionary,
     pub(crate) report: Report,
     /// What is told of the parts.
-    pub(crate) told: String,
+    pub(crate) reported: String,
 }
 
 /// Merges the parts that a request names.
@@ -353,16 +359,20 @@ pub(crate) fn merged(request: &Build) -> Result<Merged, Vec<Diagnostic>> {
     let prover = request.prover.without_cache(1).map_err(|d| vec![d])?;
     let Known {
         meanings,
-        readings,
+        candidates,
         proofs,
     } = known(&parts)?;
     let intake = several(&request.specs, |folder, vendor| {
         intake::instructions_known(folder, vendor, &meanings)
     })?;
-    let (dictionary, report) = intake::classify_known(&intake, &prover, &readings, &proofs);
-    let here = [meanings.fresh(), readings.fresh(), report.proved_elements()];
+    let (dictionary, report) = intake::classify_known(&intake, &prover, &candidates, &proofs);
+    let here = [
+        meanings.fresh(),
+        candidates.fresh(),
+        report.proved_elements(),
+    ];
     Ok(Merged {
-        told: told(&parts, here),
+        reported: reported(&parts, here),
         intake,
         dictionary,
         report,
@@ -371,7 +381,7 @@ pub(crate) fn merged(request: &Build) -> Result<Merged, Vec<Diagnostic>> {
 
 /// How evenly the work was spread, by counts: all that was done, here too, over what all could have
 /// done while the busiest of each round worked and then this run.
-fn told(parts: &[Part], here: [usize; 3]) -> String {
+fn reported(parts: &[Part], here: [usize; 3]) -> String {
     let mut text = String::new();
     let left: usize = here.iter().sum();
     let (mut sum, mut longest, mut workers) = (left, left, 1);
@@ -394,11 +404,11 @@ fn told(parts: &[Part], here: [usize; 3]) -> String {
         (sum, longest, workers) = (sum + all, longest + most, workers.max(n));
         divided = round == Round::Rest;
     }
-    let [bodies, readings, elements] = here;
+    let [bodies, candidates, elements] = here;
     let even = sum as f64 / (workers * longest.max(1)) as f64;
     let _ = writeln!(
         text,
-        "left to the merge: {bodies} bodies, {readings} readings, {elements} elements; efficiency of \
+        "left to the merge: {bodies} bodies, {candidates} readings, {elements} elements; efficiency of \
          all {even:.2}"
     );
     if elements > 0 && !divided {

@@ -21,10 +21,11 @@ use halide::Import;
 use kernel::tree::{Expr, ExprKind, Role};
 use lowering::window::{Loop, Lowered, Node, Window};
 use register::Registers;
-use scope::{Scope, declaration};
+use scope::Scope;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 use target::RegisterClass;
+use target::processor::Processor;
 use text::Text;
 use vector::Loaded;
 
@@ -50,6 +51,8 @@ pub struct Unit<'a> {
     pub registers: &'a [RegisterClass],
     /// The headers of the target.
     pub headers: &'a [String],
+    /// Bytes of which the addresses of arrays are multiples.
+    pub align: u32,
 }
 
 impl<'a> Unit<'a> {
@@ -61,6 +64,7 @@ impl<'a> Unit<'a> {
             placement: &NONE,
             registers: &[],
             headers: &[],
+            align: Processor::default().line,
         }
     }
 
@@ -96,6 +100,8 @@ pub struct Intrinsics {
     pub registers: Vec<RegisterClass>,
     /// The headers of the target.
     pub headers: Vec<String>,
+    /// Bytes of which the addresses of arrays are multiples: a line of the target's caches.
+    pub align: u32,
 }
 
 impl BackEnd<Windows<'_>> for Intrinsics {
@@ -105,6 +111,7 @@ impl BackEnd<Windows<'_>> for Intrinsics {
             placement: windows.placement,
             registers: &self.registers,
             headers: &self.headers,
+            align: self.align,
         };
         Ok(emit(&unit, about, windows.import))
     }
@@ -120,8 +127,12 @@ fn lines(text: &str) -> String {
 /// and calls the kernel.
 pub fn emit(unit: &Unit<'_>, about: &[String], import: Option<&Import>) -> Code {
     let lowered = unit.lowered;
-    let mut scope = Scope::new(&lowered.kernel, unit.placement, unit.registers);
-    scope.kept.clone_from(&lowered.kept);
+    let mut scope = Scope::new(
+        &lowered.kernel,
+        unit.placement,
+        (unit.registers, unit.align),
+    );
+    scope.materialized.clone_from(&lowered.materialized);
     scope.split(&unit.placement.variables);
     let mut body = Text::default();
     body.open(&format!(
@@ -187,6 +198,7 @@ fn uses_floats(lowered: &Lowered) -> bool {
 impl Scope<'_> {
     /// Local arrays and registers. Arrays whose length depends on a size are on the heap.
     fn declarations(&mut self, text: &mut Text) {
+        let align = self.align;
         for (id, array) in self.kernel.arrays.iter().enumerate() {
             if array.role != Role::Local {
                 continue;
@@ -198,10 +210,13 @@ impl Scope<'_> {
             let mut constants = dims.iter().map(kernel::index::Index::constant_value);
             let bytes = constants.try_fold(element, |n, d| n.checked_mul(d?));
             if bytes.is_some_and(|bytes| bytes <= MOST_ON_STACK) {
-                text.line(&format!("_Alignas(64) {elem} {name}[{length}];"));
+                text.line(&format!("_Alignas({align}) {elem} {name}[{length}];"));
             } else {
-                let bytes = format!("(sizeof({elem}) * (size_t)({length}) + 64) / 64 * 64");
-                text.line(&format!("{elem} *{name} = aligned_alloc(64, {bytes});"));
+                let bytes =
+                    format!("(sizeof({elem}) * (size_t)({length}) + {align}) / {align} * {align}");
+                text.line(&format!(
+                    "{elem} *{name} = aligned_alloc({align}, {bytes});"
+                ));
                 text.line(&format!("if (!{name})"));
                 text.line("    abort();");
                 self.on_heap.push(name);
@@ -214,7 +229,8 @@ impl Scope<'_> {
                 text.line(&format!("{vector} {};", names.join(", ")));
                 continue;
             }
-            let declared = declaration(register.ty.elem, register.ty.lanes, self.register(id));
+            let (ty, name) = (register.ty, self.register(id));
+            let declared = self.declaration(ty.elem, ty.lanes, name);
             text.line(&format!("{declared};"));
         }
     }

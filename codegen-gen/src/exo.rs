@@ -134,10 +134,10 @@ impl<'a> Definition<'a> {
         let element = match element {
             // What only moves says of its elements what its type does.
             Element::Untyped => {
-                let told = operand.map_or(register, |o| o.c_type.as_str());
-                only_element(types, told)?
+                let reported = operand.map_or(register, |o| o.c_type.as_str());
+                only_element(types, reported)?
             }
-            told => told,
+            reported => reported,
         };
         let width = element.width()?;
         let element = exo_type(element)?;

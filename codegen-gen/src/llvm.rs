@@ -22,6 +22,7 @@ use lowering::window::{Lowered, Node, Window};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 use target::Llvm;
+use target::processor::Processor;
 use text::Function;
 
 /// What a module is made from.
@@ -37,6 +38,8 @@ pub struct Unit<'a> {
     pub machine: &'a Llvm,
     /// Its features, as LLVM spells them.
     pub features: &'a str,
+    /// Bytes of which the addresses of memory of its own are multiples.
+    pub align: u32,
 }
 
 impl<'a> Unit<'a> {
@@ -50,6 +53,7 @@ impl<'a> Unit<'a> {
             rows: &NONE.1,
             machine: &NONE.2,
             features: "",
+            align: Processor::default().line,
         }
     }
 }
@@ -65,6 +69,8 @@ pub struct Ir {
     pub features: BTreeSet<String>,
     /// The same as LLVM spells them.
     pub spelt: String,
+    /// Bytes of which the addresses of memory of its own are multiples: a line of the target's caches.
+    pub align: u32,
 }
 
 impl BackEnd<Windows<'_>> for Ir {
@@ -75,6 +81,7 @@ impl BackEnd<Windows<'_>> for Ir {
             rows: &self.rows,
             machine: &self.machine,
             features: &self.spelt,
+            align: self.align,
         };
         let wrong = |reason| format!("as LLVM IR: {reason}");
         let mut code = emit(&unit, about).map_err(wrong)?;

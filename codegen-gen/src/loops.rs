@@ -3,23 +3,23 @@
 //! In: a [`CommandProgram`] and its machine. Out: host instructions with the commands among them
 //! ([`code`]), for a listing or a simulator; a function in assembly; a function in C whose
 //! commands are inline assembly, for a compiler that needs no header. What is used most in a loop is kept
-//! in registers while it runs, and moved on by its rounds (`kept`); other operands are made of what a
+//! in registers while it runs, and moved on by its rounds (`resident`); other operands are made of what a
 //! register holds just then, by as few instructions as that takes. A C compiler finds what to keep
 //! itself.
 
-mod kept;
+mod resident;
 mod short;
 
 use crate::back_end::{Code, Language};
 use crate::command;
-use kept::{Kept, Looked};
+use resident::{Looked, Resident};
 use semantics::machine::{Field, Machine, OperandKind};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use tile::frame;
 use tile::host::{Binary, Branch, Host, Known};
 use tile::program::Placed;
-use tile::systolic::program::{Amount, Command, CommandProgram, Node};
+use tile::systolic::program::{Amount, Command, CommandNode, CommandProgram};
 
 /// Where arrays are.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +49,7 @@ struct Writer<'a> {
     /// Those that were asked for.
     needed: BTreeSet<usize>,
     /// Amounts that are in registers while loops run.
-    kept: Vec<Kept>,
+    resident: Vec<Resident>,
     /// What the registers of operands hold, where that is known.
     held: [Option<Amount>; 2],
     code: Vec<Placed>,
@@ -106,7 +106,7 @@ pub fn for_each_with_host(
 pub fn around(
     machine: &Machine,
     program: &CommandProgram,
-) -> Result<(Vec<Node>, Vec<Around>), String> {
+) -> Result<(Vec<CommandNode>, Vec<Around>), String> {
     if !program.host.is_empty() {
         return Err("what code of the host takes is known only where it runs".to_owned());
     }
@@ -117,7 +117,7 @@ pub fn around(
 /// What is written of a program.
 struct Written {
     code: Vec<Placed>,
-    body: Vec<Node>,
+    body: Vec<CommandNode>,
     around: Vec<Around>,
 }
 
@@ -130,10 +130,13 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn block(&mut self, body: &[Node], around: &[Around]) {
+    fn block(&mut self, body: &[CommandNode], around: &[Around]) {
         for (node, around) in body.iter().zip(around) {
             match (node, around) {
-                (Node::Loop { var, count, body }, Around::Loop([before, end, behind], inner)) => {
+                (
+                    CommandNode::Loop { var, count, body },
+                    Around::Loop([before, end, behind], inner),
+                ) => {
                     self.host += before;
                     for k in 0..*count {
                         self.vars[*var] = k;
@@ -143,7 +146,7 @@ impl Walk<'_> {
                     self.vars[*var] = 0;
                     self.host += behind;
                 }
-                (Node::Do(command), Around::Do(before)) => {
+                (CommandNode::Do(command), Around::Do(before)) => {
                     let operands = command.operands.iter();
                     let values = operands.map(|a| a.value(self.addresses, &self.vars));
                     let values: Vec<i64> = values.collect();
@@ -188,7 +191,7 @@ fn written(
         running: vec![None; program.vars],
         asked: BTreeSet::new(),
         needed: BTreeSet::new(),
-        kept: Vec::new(),
+        resident: Vec::new(),
         held: [None, None],
         code: Vec::new(),
     };
@@ -212,7 +215,11 @@ fn needed<'k>(known: Option<&'k Known>, what: &str) -> Result<&'k Known, String>
 
 impl Writer<'_> {
     /// All nodes, with the code of the host that stands before each.
-    fn program(&mut self, program: &CommandProgram, body: &[Node]) -> Result<Vec<Around>, String> {
+    fn program(
+        &mut self,
+        program: &CommandProgram,
+        body: &[CommandNode],
+    ) -> Result<Vec<Around>, String> {
         let mut out = Vec::new();
         for at in 0..=body.len() {
             for host in program.host.iter().filter(|h| h.before == at) {
@@ -239,23 +246,23 @@ impl Writer<'_> {
         Ok(())
     }
 
-    fn block(&mut self, body: &[Node]) -> Result<Vec<Around>, String> {
+    fn block(&mut self, body: &[CommandNode]) -> Result<Vec<Around>, String> {
         let mut out = Vec::new();
         for node in body {
             out.push(match node {
-                Node::Do(command) => {
+                CommandNode::Do(command) => {
                     let start = self.code.len();
                     self.command(command)?;
                     Around::Do((self.code.len() - start) as u64 - 1)
                 }
-                Node::Loop { var, count, body } => self.repeat(*var, *count, body)?,
+                CommandNode::Loop { var, count, body } => self.repeat(*var, *count, body)?,
             });
         }
         Ok(out)
     }
 
     /// A loop: it counts down, but where its variable is asked for.
-    fn repeat(&mut self, var: usize, count: i64, body: &[Node]) -> Result<Around, String> {
+    fn repeat(&mut self, var: usize, count: i64, body: &[CommandNode]) -> Result<Around, String> {
         let register = self.free.pop();
         let register = register.ok_or("more loops than registers for them")?;
         let start = self.code.len();
@@ -269,9 +276,9 @@ impl Writer<'_> {
         self.held = [None, None];
         let inner = self.block(body)?;
         let end = self.code.len();
-        for k in outer..self.kept.len() {
-            let by = self.kept[k].amount.terms.get(&var).copied();
-            self.add(self.kept[k].register, by.unwrap_or(0))?;
+        for k in outer..self.resident.len() {
+            let by = self.resident[k].amount.terms.get(&var).copied();
+            self.add(self.resident[k].register, by.unwrap_or(0))?;
         }
         let next = if asked { 1 } else { -1 };
         self.add(register, next)?;
@@ -282,8 +289,8 @@ impl Writer<'_> {
         self.back(register, limit, top)?;
         let rounds = [before, (self.code.len() - end) as u64, 0];
         self.running[var] = None;
-        let kept = self.kept.drain(outer..).rev().map(|k| k.register);
-        self.free.extend(kept);
+        let resident = self.resident.drain(outer..).rev().map(|k| k.register);
+        self.free.extend(resident);
         self.free.push(register);
         // Behind it operands are those of the last round.
         for held in self.held.iter_mut().flatten() {
@@ -295,17 +302,17 @@ impl Writer<'_> {
     }
 
     /// What is kept while a loop runs comes into registers; how much was kept before.
-    fn keep(&mut self, var: usize, count: i64, body: &[Node]) -> Result<usize, String> {
-        let outer = self.kept.len();
+    fn keep(&mut self, var: usize, count: i64, body: &[CommandNode]) -> Result<usize, String> {
+        let outer = self.resident.len();
         let looked = Looked {
             host: &self.host,
             var,
             count,
             body,
         };
-        let taken = kept::depth(body) + looked.reserved();
+        let taken = resident::depth(body) + looked.reserved();
         let room = self.free.len().saturating_sub(taken);
-        let near = |amount: &Amount| self.kept.iter().any(|k| self.is_near(k, amount));
+        let near = |amount: &Amount| self.resident.iter().any(|k| self.is_near(k, amount));
         let chosen = looked.chosen(&near, room);
         for amount in &chosen {
             let Some(register) = self.free.pop() else {
@@ -314,21 +321,21 @@ impl Writer<'_> {
             let mut begin = amount.clone();
             begin.terms.remove(&var);
             self.computed(&begin, register)?;
-            self.kept.push(Kept {
+            self.resident.push(Resident {
                 amount: begin,
                 register,
             });
         }
-        for (kept, amount) in self.kept[outer..].iter_mut().zip(chosen) {
-            kept.amount = amount;
+        for (resident, amount) in self.resident[outer..].iter_mut().zip(chosen) {
+            resident.amount = amount;
         }
         Ok(outer)
     }
 
     /// Whether an amount is what a register holds but for a constant that one instruction adds.
-    fn is_near(&self, kept: &Kept, amount: &Amount) -> bool {
-        let alike = kept.amount.array == amount.array && kept.amount.terms == amount.terms;
-        let by = amount.constant.wrapping_sub(kept.amount.constant);
+    fn is_near(&self, resident: &Resident, amount: &Amount) -> bool {
+        let alike = resident.amount.array == amount.array && resident.amount.terms == amount.terms;
+        let by = amount.constant.wrapping_sub(resident.amount.constant);
         alike && self.host.fits(by)
     }
 
@@ -371,8 +378,12 @@ impl Writer<'_> {
 
     /// The register of an operand.
     fn operand(&mut self, k: usize, amount: &Amount) -> Result<i64, String> {
-        if let Some(kept) = self.kept.iter().find(|kept| kept.amount == *amount) {
-            return Ok(kept.register);
+        if let Some(resident) = self
+            .resident
+            .iter()
+            .find(|resident| resident.amount == *amount)
+        {
+            return Ok(resident.register);
         }
         // The second may be where the first is, but not the other way round: it is made later.
         let mut earlier = (0..=k).rev();
@@ -387,15 +398,15 @@ impl Writer<'_> {
 
     /// Computes an amount, from what some register holds where that is quicker.
     fn computed(&mut self, amount: &Amount, to: i64) -> Result<(), String> {
-        let kept = self.kept.iter().map(|k| (k.register, &k.amount));
+        let resident = self.resident.iter().map(|k| (k.register, &k.amount));
         let held = self.operands.iter().zip(&self.held);
         let held = held.filter_map(|(register, held)| Some((*register, held.as_ref()?)));
-        let near = kept.chain(held).filter_map(|(register, from)| {
-            let apart = kept::apart(from, amount)?;
-            Some((kept::steps(&self.host, &apart), register, apart))
+        let near = resident.chain(held).filter_map(|(register, from)| {
+            let apart = resident::apart(from, amount)?;
+            Some((resident::steps(&self.host, &apart), register, apart))
         });
         let best = near.min_by_key(|n| n.0);
-        match best.filter(|b| b.0 <= kept::computed(&self.host, amount)) {
+        match best.filter(|b| b.0 <= resident::computed(&self.host, amount)) {
             Some((_, from, apart)) => self.moved(from, &apart, to),
             None => self.amount(amount, to),
         }
@@ -581,14 +592,14 @@ fn host_statement(
 fn statements(
     machine: &Machine,
     program: &CommandProgram,
-    body: &[Node],
+    body: &[CommandNode],
     depth: usize,
     text: &mut String,
 ) -> Result<(), String> {
     let indent = "  ".repeat(depth);
     for node in body {
         match node {
-            Node::Loop { var, count, body } => {
+            CommandNode::Loop { var, count, body } => {
                 let _ = writeln!(
                     text,
                     "{indent}for (unsigned long v{var} = 0; v{var} < {count}; v{var}++) {{"
@@ -596,7 +607,7 @@ fn statements(
                 statements(machine, program, body, depth + 1, text)?;
                 let _ = writeln!(text, "{indent}}}");
             }
-            Node::Do(command) => {
+            CommandNode::Do(command) => {
                 let found = &machine.instructions[command.instruction];
                 let name = &found.instruction.name;
                 let given = |field: &Field, _: u32| match found.operands[field.operand].kind {

@@ -8,10 +8,8 @@ use crate::back_end::{Code, Language};
 use semantics::machine::{Machine, MachineInstruction, OperandKind, Spelt, Syntax};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use target::processor::Processor;
 use tile::program::Function;
-
-/// Bytes of which an array's address is a multiple.
-const ALIGNED: u32 = 64;
 
 /// The function. Its arguments are the addresses of the kernel's arrays; buffers are its own, so
 /// that it is not called twice at once.
@@ -68,10 +66,11 @@ impl Writer<'_> {
                 continue;
             }
             let (name, bytes) = (&used.name, used.bytes);
+            let align = Processor::default().line;
             let constant = if used.written { "" } else { "const " };
             let _ = write!(
                 text,
-                "  static {constant}unsigned char {name}[{bytes}] __attribute__((aligned({ALIGNED})))"
+                "  static {constant}unsigned char {name}[{bytes}] __attribute__((aligned({align})))"
             );
             if let Some(bytes) = held.get(array) {
                 let bytes: Vec<String> = bytes.iter().map(u8::to_string).collect();

@@ -15,14 +15,14 @@ fn every_block_of_gemmini_has_a_definition() {
     );
     let mut text = Vec::new();
     let file = block::artefact(&machine, "# made".to_owned());
-    let told = (file.write)(&mut text).expect("memory has room");
+    let log = (file.write)(&mut text).expect("memory has room");
     let text = String::from_utf8(text).expect("it is text");
     std::fs::write(
         Path::new(env!("CARGO_TARGET_TMPDIR")).join("autoir_gemmini.py"),
         &text,
     )
     .expect("there is room");
-    assert_eq!(told, "12 definitions");
+    assert_eq!(log, "12 definitions");
     for body in [
         "            for l in seq(0, k):\n                c[i, j] += a[i, l] * b[l, j]\n",
         "            for l in seq(0, k):\n                c[i, j] += a[i, l] * b[j, l]\n",

@@ -4,17 +4,18 @@
 //! tails and strides that each schedule makes; that with instructions is run in the same way
 //! by the tests of the whole program.
 
-use codegen_gen::c::{Unit, emit, harness};
+mod built;
+
+use codegen_gen::c::{Unit, emit};
 use kernel::data::{fill, shapes};
+use kernel::read;
 use kernel::tree::Kernel;
-use kernel::{eval, read};
 use lowering::lower;
 use semantics::diagnostic::render;
 use semantics::random::Random;
 use semantics::span::Source;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// The most elements of one run.
 const ELEMENTS: i64 = 1 << 17;
@@ -39,26 +40,7 @@ fn check(kernel: &Kernel, folder: &Path) -> usize {
         .and_then(|s| lower(&s))
         .unwrap_or_else(|d| panic!("{}", render(&d)));
     let code = emit(&Unit::plain(&lowered), &[], None).to_string();
-    fs::write(folder.join("kernel.c"), code).expect("a temporary folder");
-    fs::write(folder.join("main.c"), harness::harness(kernel)).expect("a temporary folder");
-    let output = Command::new("gcc")
-        .args([
-            "-std=gnu11",
-            "-O1",
-            "kernel.c",
-            "main.c",
-            "-o",
-            "program",
-            "-lm",
-        ])
-        .current_dir(folder)
-        .output()
-        .expect("gcc runs");
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    built::build(kernel, &code, &["-O1"], folder);
     let lanes = lowered
         .windows
         .iter()
@@ -75,28 +57,7 @@ fn check(kernel: &Kernel, folder: &Path) -> usize {
     }
     for sizes in &shapes {
         let data = fill(kernel, sizes, &mut Random::new(11));
-        fs::write(folder.join("in"), harness::arguments(kernel, &data)).expect("a folder");
-        let output = Command::new("./program")
-            .args(["in", "out"])
-            .current_dir(folder)
-            .output()
-            .expect("the program runs");
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(
-            output.status.success(),
-            "{} on {:?}: {said}",
-            kernel.name,
-            data.sizes
-        );
-        let bytes = fs::read(folder.join("out")).expect("the program wrote it");
-        let expected = eval::run(kernel, &data).unwrap_or_else(|e| panic!("{}: {e}", kernel.name));
-        for (name, values) in harness::results(kernel, &data, &bytes).expect("the right size") {
-            assert_eq!(
-                values, expected.arrays[&name],
-                "{} on {:?}",
-                kernel.name, data.sizes
-            );
-        }
+        built::run(kernel, &data, folder).unwrap_or_else(|wrong| panic!("{wrong}"));
     }
     shapes.len()
 }
@@ -138,31 +99,11 @@ fn an_access_outside_is_found() {
         let code = format!(
             "#include <stdint.h>\nvoid shifted(int64_t n, const uint8_t *a, uint8_t *b) {{ for (int64_t x = 0; x < n; x++) b[x] = a[{index}]; }}\n"
         );
-        fs::write(folder.path().join("kernel.c"), code).expect("a temporary folder");
-        fs::write(folder.path().join("main.c"), harness::harness(&kernels[0])).expect("a folder");
-        let mut compiler = Command::new("gcc");
-        compiler.args(["-O0", "kernel.c", "main.c", "-o", "program"]);
-        assert!(
-            compiler
-                .current_dir(folder.path())
-                .status()
-                .expect("gcc runs")
-                .success()
-        );
+        built::build(&kernels[0], &code, &["-O0"], folder.path());
         let sizes = shapes(&kernels[0], 16, 1000);
         let data = fill(&kernels[0], &sizes[0], &mut Random::new(1));
-        fs::write(
-            folder.path().join("in"),
-            harness::arguments(&kernels[0], &data),
-        )
-        .expect("a folder");
-        let mut program = Command::new("./program");
-        let output = program
-            .args(["in", "out"])
-            .current_dir(folder.path())
-            .output()
-            .expect("it runs");
-        assert_eq!(output.status.success(), says.is_empty());
-        assert!(String::from_utf8_lossy(&output.stderr).contains(says));
+        let wrong = built::run(&kernels[0], &data, folder.path()).err();
+        assert_eq!(wrong.is_none(), says.is_empty(), "{wrong:?}");
+        assert!(wrong.unwrap_or_default().contains(says));
     }
 }

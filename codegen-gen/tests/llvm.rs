@@ -1,14 +1,14 @@
 //! LLVM IR computes what the kernel's evaluator computes. Needs LLVM's `opt` and `llc`.
 
+mod built;
 mod by_hand;
 
 use by_hand::{apply, input, instruction, moves, program, target};
-use codegen_gen::c::harness;
 use codegen_gen::llvm::{Unit, emit};
 use codegen_gen::lowering::rows as read_rows;
 use kernel::data::{Limits, fill, generate, shapes};
+use kernel::read;
 use kernel::tree::Kernel;
-use kernel::{eval, read};
 use lowering::lower;
 use lowering::window::Lowered;
 use semantics::build as b;
@@ -21,9 +21,8 @@ use semantics::term::Term;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 use test_support::{need, skip_part};
-use toolchain::find;
+use toolchain::{c, find};
 
 fn lowered(text: &str) -> (Kernel, Lowered) {
     let (kernels, diagnostics) = read(&Source::new("test.kernel", text));
@@ -36,13 +35,7 @@ fn lowered(text: &str) -> (Kernel, Lowered) {
 
 /// Runs a tool in a folder.
 fn tool(name: &str, args: &[&str], folder: &Path) {
-    let output = Command::new(name).args(args).current_dir(folder).output();
-    let output = output.unwrap_or_else(|e| panic!("{name}: {e}"));
-    assert!(
-        output.status.success(),
-        "{name}: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    c::compile(name, args, folder).unwrap_or_else(|messages| panic!("{name}: {messages}"));
 }
 
 /// LLVM's `opt` and `llc`, or why there are none.
@@ -59,14 +52,13 @@ fn check(kernel: &Kernel, unit: &Unit<'_>, [opt, llc]: &[String; 2]) -> String {
     let folder = folder.path();
     let write = |name: &str, text: &str| fs::write(folder.join(name), text).expect("a folder");
     write("kernel.ll", &module.to_string());
-    write("main.c", &harness::harness(&unit.lowered.kernel));
     let verify = ["-passes=verify,default<O1>", "kernel.ll", "-o", "kernel.bc"];
     tool(opt, &verify, folder);
     let object = ["-O2", "-relocation-model=pic", "-filetype=obj"];
     let object = [&object[..], &["kernel.bc", "-o", "kernel.o"]].concat();
     tool(llc, &object, folder);
-    let program = ["-O1", "kernel.o", "main.c", "-o", "program", "-lm"];
-    tool("gcc", &program, folder);
+    built::harnessed(&unit.lowered.kernel, &["-O1", "kernel.o"], folder)
+        .unwrap_or_else(|messages| panic!("{messages}"));
     let needed: &[&str] = match unit.features.contains("avx512vnni") {
         true => &["avx512_vnni", "avx512bw"],
         false => &[],
@@ -83,17 +75,7 @@ fn check(kernel: &Kernel, unit: &Unit<'_>, [opt, llc]: &[String; 2]) -> String {
     };
     let drawn = (1..=4).filter_map(|seed| generate(kernel, seed, &limits));
     for data in edges.chain(drawn) {
-        fs::write(folder.join("in"), harness::arguments(kernel, &data)).expect("a folder");
-        tool("./program", &["in", "out"], folder);
-        let bytes = fs::read(folder.join("out")).expect("the program wrote it");
-        let expected = eval::run(kernel, &data).unwrap_or_else(|e| panic!("{e}"));
-        for (name, values) in harness::results(kernel, &data, &bytes).expect("the right size") {
-            assert_eq!(
-                values, expected.arrays[&name],
-                "{} on {:?}",
-                kernel.name, data.sizes
-            );
-        }
+        built::run(kernel, &data, folder).unwrap_or_else(|wrong| panic!("{wrong}"));
     }
     module.to_string()
 }

@@ -3,7 +3,6 @@
 use codegen_gen::c;
 use semantics::span::Source;
 use std::path::Path;
-use std::process::Command;
 use test_support::need;
 use toolchain::find;
 
@@ -81,19 +80,8 @@ fn any_name_gives_c_that_compiles() {
         }
     }
     assert!(files.len() > 60, "{}", files.len());
-    let output = Command::new("gcc")
-        .args([
-            "-std=gnu11",
-            "-Wall",
-            "-Wextra",
-            "-Werror",
-            "-Wno-unused-function",
-            "-fsyntax-only",
-        ])
-        .args(&files)
-        .current_dir(&folder)
-        .output()
-        .expect("gcc runs");
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{told}");
+    let flags = ["-Wall", "-Wextra", "-Werror", "-Wno-unused-function"];
+    let flags = flags.into_iter().chain(["-std=gnu11", "-fsyntax-only"]);
+    let all = flags.map(str::to_owned).chain(files);
+    toolchain::c::compile("gcc", all, &folder).unwrap_or_else(|messages| panic!("{messages}"));
 }

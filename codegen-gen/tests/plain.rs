@@ -3,15 +3,15 @@
 //! Every operation on every element type, and the shapes that are not lane by lane, are
 //! compiled with warnings as errors and run on random and edge values.
 
-use codegen_gen::c::{Unit, emit, harness};
+mod built;
+
+use codegen_gen::c::{Unit, emit};
 use kernel::data::{Limits, generate};
 use kernel::tree::Kernel;
 use semantics::diagnostic::render;
 use semantics::span::Source;
 use std::fmt::Write as _;
 use std::path::Path;
-use std::process::Command;
-use std::{fs, str};
 
 /// How many seeds each kernel is run with.
 const SEEDS: u64 = 6;
@@ -28,66 +28,16 @@ fn compile(kernel: &Kernel, folder: &Path) {
     let lowered = schedule::apply(kernel)
         .and_then(|s| lowering::lower(&s))
         .expect("it can be lowered");
-    fs::write(
-        folder.join("kernel.c"),
-        emit(&Unit::plain(&lowered), &[], None).to_string(),
-    )
-    .expect("a temporary folder");
-    fs::write(folder.join("main.c"), harness::harness(kernel)).expect("a temporary folder");
-    let output = Command::new("gcc")
-        .args([
-            "-std=gnu11",
-            "-O1",
-            "-Wall",
-            "-Wextra",
-            "-Werror",
-            "-fsanitize=undefined",
-        ])
-        .args([
-            "-fno-sanitize-recover",
-            "kernel.c",
-            "main.c",
-            "-o",
-            "program",
-            "-lm",
-        ])
-        .current_dir(folder)
-        .output()
-        .expect("gcc runs");
-    let code = fs::read_to_string(folder.join("kernel.c")).expect("just written");
-    assert!(
-        output.status.success(),
-        "{code}\n{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    let code = emit(&Unit::plain(&lowered), &[], None).to_string();
+    let checked = ["-fsanitize=undefined", "-fno-sanitize-recover"];
+    let flags = [&["-O1", "-Wall", "-Wextra", "-Werror"][..], &checked].concat();
+    built::build(kernel, &code, &flags, folder);
 }
 
 /// Runs it on the data of a seed and compares.
 fn agree(kernel: &Kernel, folder: &Path, seed: u64) {
     let data = generate(kernel, seed, &Limits::default()).expect("sizes are found");
-    fs::write(folder.join("in"), harness::arguments(kernel, &data)).expect("a temporary folder");
-    let output = Command::new("./program")
-        .args(["in", "out"])
-        .current_dir(folder)
-        .output()
-        .expect("the program runs");
-    assert!(
-        output.status.success(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    let bytes = fs::read(folder.join("out")).expect("the program wrote it");
-    let expected = kernel::eval::run(kernel, &data).expect("the evaluator runs");
-    for (name, values) in harness::results(kernel, &data, &bytes).expect("the right size") {
-        let want = &expected.arrays[&name];
-        let differs = (0..values.len()).find(|&i| values[i] != want[i]);
-        if let Some(i) = differs {
-            panic!(
-                "{} seed {seed}: {name}[{i}] is {}, not {}",
-                kernel.name, values[i], want[i]
-            );
-        }
-    }
+    built::run(kernel, &data, folder).unwrap_or_else(|wrong| panic!("seed {seed}: {wrong}"));
 }
 
 /// Compiles and runs every kernel of a text.

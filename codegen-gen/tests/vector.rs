@@ -2,12 +2,13 @@
 //!
 //! The programs are written by hand here, so that lowering is tested without a search.
 
+mod built;
 mod by_hand;
 
 use autoir::instructions::Implementation;
 use autoir::program::{Instance, Node, Program};
 use by_hand::{apply, input, instruction, moves, program, target};
-use codegen_gen::c::{Unit, emit, harness};
+use codegen_gen::c::{Unit, emit};
 use expect_test::expect;
 use kernel::data::{Limits, generate};
 use lowering::window::Lowered;
@@ -16,8 +17,6 @@ use semantics::instruction::Element;
 use semantics::sort::Sort;
 use semantics::span::Source;
 use semantics::term::Term;
-use std::fs;
-use std::process::Command;
 use test_support::skip_part;
 use toolchain::find;
 
@@ -47,6 +46,7 @@ fn code(
         placement: &placement,
         registers: target.registers(),
         headers: &["immintrin.h".to_owned()],
+        align: target.processor().line,
     };
     emit(&unit, &["What it is.".to_owned()], None).to_string()
 }
@@ -54,30 +54,9 @@ fn code(
 /// Compiles with warnings as errors; runs and compares when the processor has AVX-512 VNNI.
 fn check(lowered: &Lowered, code: &str) {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let write = |name: &str, text: &str| {
-        fs::write(folder.path().join(name), text).expect("it can be written")
-    };
-    write("kernel.c", code);
-    write("main.c", &harness::harness(&lowered.kernel));
-    let output = Command::new("gcc")
-        .args([
-            "-std=gnu11",
-            "-O2",
-            "-Wall",
-            "-Wextra",
-            "-Werror",
-            "-mavx512bw",
-            "-mavx512vnni",
-        ])
-        .args(["kernel.c", "main.c", "-o", "program"])
-        .current_dir(folder.path())
-        .output()
-        .expect("gcc runs");
-    assert!(
-        output.status.success(),
-        "{code}\n{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    let machine = ["-mavx512bw", "-mavx512vnni"];
+    let flags = [&["-O2", "-Wall", "-Wextra", "-Werror"][..], &machine].concat();
+    built::build(&lowered.kernel, code, &flags, folder.path());
     if let Err(reason) = find::processor(&["avx512_vnni", "avx512bw"]) {
         skip_part!("{reason}");
         return;
@@ -85,18 +64,8 @@ fn check(lowered: &Lowered, code: &str) {
     for seed in 1..=6 {
         let kernel = &lowered.kernel;
         let data = generate(kernel, seed, &Limits::default()).expect("sizes are found");
-        fs::write(folder.path().join("in"), harness::arguments(kernel, &data))
-            .expect("it can be written");
-        let status = Command::new("./program")
-            .args(["in", "out"])
-            .current_dir(folder.path())
-            .status();
-        assert!(status.expect("it runs").success());
-        let bytes = fs::read(folder.path().join("out")).expect("the program wrote it");
-        let expected = kernel::eval::run(kernel, &data).expect("the evaluator runs");
-        for (name, values) in harness::results(kernel, &data, &bytes).expect("the right size") {
-            assert_eq!(values, expected.arrays[&name], "{name}, seed {seed}");
-        }
+        built::run(kernel, &data, folder.path())
+            .unwrap_or_else(|wrong| panic!("seed {seed}: {wrong}"));
     }
 }
 

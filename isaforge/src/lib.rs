@@ -48,7 +48,6 @@ use smt::prover::Prover;
 use std::collections::BTreeSet;
 use std::path::Path;
 use synth::compile::Outcome;
-use synth::cost::{Rule, Timing};
 use synth::operations::TargetOperations;
 use target::Targets;
 
@@ -78,18 +77,9 @@ impl Machine {
         registers: Vec<RegisterClass>,
         headers: Vec<String>,
     ) -> Machine {
-        let one = Timing {
-            latency: 10,
-            throughput: 10,
-        };
         Machine {
             features: features.into_iter().map(Into::into).collect(),
-            costs: CostTable {
-                model: "one cycle each".to_owned(),
-                rule: Rule::Pressure,
-                default: one,
-                rows: Vec::new(),
-            },
+            costs: CostTable::uniform("one cycle each", 10, 10),
             registers,
             headers,
         }
@@ -182,7 +172,7 @@ impl Compiler {
     /// The kernels of a text, each with its schedule applied, as C.
     ///
     /// # Errors
-    /// What is wrong with the text, at its place; [`told`] writes it out.
+    /// What is wrong with the text, at its place; [`reported`] writes it out.
     pub fn compile(&self, source: &Source) -> Result<Vec<Compiled>, Vec<Diagnostic>> {
         let (kernels, wrong) = kernel::read(source);
         if !wrong.is_empty() {
@@ -219,6 +209,7 @@ impl Compiler {
             placement: &placement,
             registers: operations.registers(),
             headers: &self.headers,
+            align: operations.processor().line,
         };
         let about = [format!("Made of the kernel `{}`.", kernel.name)];
         Ok(Compiled {
@@ -236,10 +227,10 @@ impl Compiler {
 pub fn read_dictionary(path: impl AsRef<Path>) -> Result<Dictionary, String> {
     let path = path.as_ref().display().to_string();
     let text = std::fs::read_to_string(&path).map_err(|error| format!("{path}: {error}"))?;
-    Dictionary::read(&Source::new(path, text)).map_err(told)
+    Dictionary::read(&Source::new(path, text)).map_err(reported)
 }
 
 /// Diagnostics as they are shown to people: the place, the line, a hint.
-pub fn told(diagnostics: impl AsRef<[Diagnostic]>) -> String {
+pub fn reported(diagnostics: impl AsRef<[Diagnostic]>) -> String {
     render(diagnostics.as_ref())
 }

@@ -40,9 +40,9 @@ pub struct Found {
     pub functions: usize,
 }
 
-/// Enumerates forms of values of at most so many operators, two at most. `told` is given how many
+/// Enumerates forms of values of at most so many operators, two at most. `reported` is given how many
 /// functions are done, and of how many, after each.
-pub fn find(level: usize, told: &(dyn Fn(usize, usize) + Sync)) -> Found {
+pub fn find(level: usize, reported: &(dyn Fn(usize, usize) + Sync)) -> Found {
     let mut values = Values::new(SEED);
     (1..=level.min(LEVEL)).for_each(|level| values.grow(level));
     let inverse = Inverse::new();
@@ -52,7 +52,7 @@ pub fn find(level: usize, told: &(dyn Fn(usize, usize) + Sync)) -> Found {
         let all = forms(&values, &inverse, id);
         let is = values.form(&values.all[id].made);
         let forms = incomparable(&values, &is, all);
-        told(done.fetch_add(1, Ordering::Relaxed) + 1, wanted.len());
+        reported(done.fetch_add(1, Ordering::Relaxed) + 1, wanted.len());
         (!forms.is_empty()).then_some(Function { is, forms })
     };
     let found: Vec<Function> = wanted.par_iter().filter_map(of).collect();

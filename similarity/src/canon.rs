@@ -15,7 +15,7 @@ pub mod rules;
 mod widen;
 
 use crate::number::Number;
-use crate::skeleton::{Node, Operator, Shape, Skeleton};
+use crate::skeleton::{Operator, Shape, Skeleton, SkeletonNode};
 use form::Writer;
 use layout::Output;
 use semantics::digest::Digest;
@@ -28,7 +28,7 @@ use semantics::unroll::unroll;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 pub use form::Role;
-pub(crate) use layout::{Layout, Reading};
+pub(crate) use layout::{Candidate, Layout};
 
 /// Nodes of a term written out, above which it is taken as it stands.
 const MAX_FLAT: u64 = 400_000;
@@ -41,7 +41,7 @@ pub(crate) struct Canonical {
     /// The names of its variables: what arguments are bound to.
     pub(crate) variables: Vec<String>,
     /// The readings, the preferred first; at least one.
-    pub(crate) readings: Vec<Reading>,
+    pub(crate) candidates: Vec<Candidate>,
     /// Whether the first reading is the one, unless no other instruction has it.
     pub(crate) settled: bool,
     /// Whether its outputs stand as they were given.
@@ -60,10 +60,10 @@ pub(crate) fn canonical(instruction: &Instruction) -> (Canonical, Vec<Layout>) {
     let nested = nested(instruction, &variables, &sorts, &masks);
     let is_direct = nested.is_none();
     let (read, settled) = nested.unwrap_or_else(|| (vec![direct(instruction, &variables)], true));
-    let (layouts, readings) = read.into_iter().unzip();
+    let (layouts, candidates) = read.into_iter().unzip();
     let canonical = Canonical {
         variables,
-        readings,
+        candidates,
         settled,
         direct: is_direct,
     };
@@ -73,10 +73,10 @@ pub(crate) fn canonical(instruction: &Instruction) -> (Canonical, Vec<Layout>) {
 /// The reading of an instruction in which its outputs stand as they were given.
 pub(crate) fn as_given(instruction: &Instruction) -> (Layout, Canonical) {
     let (variables, _) = variables(instruction);
-    let (layout, reading) = direct(instruction, &variables);
+    let (layout, candidate) = direct(instruction, &variables);
     let canonical = Canonical {
         variables,
-        readings: vec![reading],
+        candidates: vec![candidate],
         settled: true,
         direct: true,
     };
@@ -106,7 +106,7 @@ fn nested(
     variables: &[String],
     sorts: &[Sort],
     masks: &[usize],
-) -> Option<(Vec<(Layout, Reading)>, bool)> {
+) -> Option<(Vec<(Layout, Candidate)>, bool)> {
     let mut writer = Writer::new(variables, masks);
     let mut rewriter = rules::Rewriter::default();
     let mut outputs = Vec::new();
@@ -119,10 +119,10 @@ fn nested(
     }
     // Only a single output has a choice of nests; several are read in the first way each.
     if let [(choices, settled)] = outputs.as_slice() {
-        let readings = choices
+        let candidates = choices
             .iter()
             .map(|o| layout::read(std::slice::from_ref(o), sorts));
-        return Some((readings.collect(), *settled));
+        return Some((candidates.collect(), *settled));
     }
     let first = outputs
         .into_iter()
@@ -190,7 +190,7 @@ fn flat_size(t: Term) -> u64 {
 }
 
 /// The outputs as they stand, every number taken out.
-fn direct(instruction: &Instruction, variables: &[String]) -> (Layout, Reading) {
+fn direct(instruction: &Instruction, variables: &[String]) -> (Layout, Candidate) {
     let mut taker = Taker {
         variables,
         nodes: Vec::new(),
@@ -211,7 +211,7 @@ fn direct(instruction: &Instruction, variables: &[String]) -> (Layout, Reading) 
     let parameters = taker.numbers.len();
     skeletons.iter_mut().for_each(|s| s.parameters = parameters);
     let layout = Layout::Direct(skeletons);
-    let reading = Reading {
+    let candidate = Candidate {
         layout: Digest::of(&layout),
         numbers: taker.numbers,
         roles: taker.roles,
@@ -219,12 +219,12 @@ fn direct(instruction: &Instruction, variables: &[String]) -> (Layout, Reading) 
         registers: Vec::new(),
         widths: Vec::new(),
     };
-    (layout, reading)
+    (layout, candidate)
 }
 
 struct Taker<'a> {
     variables: &'a [String],
-    nodes: Vec<Node>,
+    nodes: Vec<SkeletonNode>,
     index: HashMap<Term, usize>,
     numbers: Vec<Option<i64>>,
     roles: Vec<Role>,
@@ -265,29 +265,29 @@ impl Taker<'_> {
         self.arguments.len() - 1
     }
 
-    fn node(&mut self, t: Term) -> Node {
+    fn node(&mut self, t: Term) -> SkeletonNode {
         match t.kind() {
             Kind::Var { name, sort } => {
                 let at = self.argument(name);
-                Node::Argument(at, self.shape(*sort))
+                SkeletonNode::Argument(at, self.shape(*sort))
             }
             Kind::Bv(bits) => match bits.to_i128().and_then(|v| i64::try_from(v).ok()) {
                 Some(v) => {
                     let width = self.number(Role::Width, i64::from(bits.width()));
-                    Node::Constant(width, self.number(Role::Value, v))
+                    SkeletonNode::Constant(width, self.number(Role::Value, v))
                 }
-                None => Node::Fixed(bits.clone()),
+                None => SkeletonNode::Fixed(bits.clone()),
             },
-            Kind::Bool(b) => Node::Truth(*b),
-            Kind::Int(i) => Node::Index(self.number(Role::Offset, *i)),
-            Kind::Bound { depth, sort } => Node::Bound(*depth, self.shape(*sort)),
+            Kind::Bool(b) => SkeletonNode::Truth(*b),
+            Kind::Int(i) => SkeletonNode::Index(self.number(Role::Offset, *i)),
+            Kind::Bound { depth, sort } => SkeletonNode::Bound(*depth, self.shape(*sort)),
             Kind::Map { count, body } => {
                 let body = self.visit(*body);
-                Node::Map(self.number(Role::Count, i64::from(*count)), body)
+                SkeletonNode::Map(self.number(Role::Count, i64::from(*count)), body)
             }
             Kind::Fold { count, init, body } => {
                 let (init, body) = (self.visit(*init), self.visit(*body));
-                Node::Fold(self.number(Role::Count, i64::from(*count)), init, body)
+                SkeletonNode::Fold(self.number(Role::Count, i64::from(*count)), init, body)
             }
             Kind::App { op, args } => {
                 let args = args.iter().map(|&a| self.visit(a)).collect();
@@ -295,7 +295,7 @@ impl Taker<'_> {
                 let params = params
                     .map(|(name, &p)| self.number(Role::of_parameter(name, p), i64::from(p)))
                     .collect();
-                Node::Apply(Operator::Fixed(op.code), params, args)
+                SkeletonNode::Apply(Operator::Fixed(op.code), params, args)
             }
         }
     }

@@ -10,9 +10,9 @@
 mod meaning;
 mod proofs;
 
-use crate::canon::{Canonical, Layout, Reading, canonical};
+use crate::cached::{self, CanonicalCache};
+use crate::canon::{Candidate, Canonical, Layout, canonical};
 use crate::class::{Apart, ClassMember, Classification, EquivalenceClass, Report, own_outputs};
-use crate::kept::{self, Kept};
 use crate::relate::{Relations, agreement, relate};
 use crate::shard::{self, Proofs};
 pub(crate) use meaning::Sampled;
@@ -34,16 +34,16 @@ pub fn classify(
     prover: &Prover,
     progress: &Progress<'_>,
 ) -> Classification {
-    let (kept, proofs) = (Kept::default(), Proofs::default());
-    classify_kept(instructions, prover, &kept, &proofs, progress)
+    let (cached, proofs) = (CanonicalCache::default(), Proofs::default());
+    classify_cached(instructions, prover, &cached, &proofs, progress)
 }
 
 /// The same, finding only readings that are not kept, and proving only what is not known to be
 /// proved. What is found is the same.
-pub fn classify_kept(
+pub fn classify_cached(
     instructions: &[Instruction],
     prover: &Prover,
-    kept: &Kept,
+    cached: &CanonicalCache,
     known: &Proofs,
     progress: &Progress<'_>,
 ) -> Classification {
@@ -52,7 +52,7 @@ pub fn classify_kept(
     let drafts = drafts(
         instructions,
         &meanings,
-        (prover, kept),
+        (prover, cached),
         progress,
         &mut report,
     );
@@ -73,14 +73,14 @@ pub fn classify_kept(
 fn drafts(
     instructions: &[Instruction],
     meanings: &[Vec<Digest>],
-    (prover, kept): (&Prover, &Kept),
+    (prover, cached): (&Prover, &CanonicalCache),
     progress: &Progress<'_>,
     report: &mut Report,
 ) -> Vec<EquivalenceClass> {
     let started = Instant::now();
-    let (read, layouts) = read_all(instructions, meanings, kept, progress);
+    let (read, layouts) = read_all(instructions, meanings, cached, progress);
     report.direct = read.iter().filter(|r| r.canonical.direct).count();
-    report.read = kept.fresh();
+    report.read = cached.fresh();
     report.times.push(("reading", started.elapsed()));
 
     let started = Instant::now();
@@ -112,11 +112,11 @@ fn drafts(
 pub(crate) fn questions(
     instructions: &[Instruction],
     prover: &Prover,
-    kept: &Kept,
+    cached: &CanonicalCache,
     progress: &Progress<'_>,
 ) -> Vec<(usize, Vec<(Term, Term)>)> {
     let meanings = meanings(instructions);
-    let all = (prover, kept);
+    let all = (prover, cached);
     let drafts = drafts(
         instructions,
         &meanings,
@@ -156,7 +156,7 @@ fn meanings(instructions: &[Instruction]) -> Vec<Vec<Digest>> {
 fn read_all(
     instructions: &[Instruction],
     meanings: &[Vec<Digest>],
-    kept: &Kept,
+    cached: &CanonicalCache,
     progress: &Progress<'_>,
 ) -> (Vec<Read>, HashMap<Digest, Layout>) {
     let done = std::sync::atomic::AtomicUsize::new(0);
@@ -164,12 +164,12 @@ fn read_all(
         .par_iter()
         .zip(meanings)
         .map(|(instruction, meaning)| {
-            let key = kept::key(instruction, meaning);
-            let read = match kept.get(key) {
+            let key = cached::key(instruction, meaning);
+            let read = match cached.get(key) {
                 Some(read) => (read, Vec::new()),
                 None => {
                     let (read, layouts) = read_one(instruction);
-                    kept.keep(key, &read);
+                    cached.keep(key, &read);
                     (read, layouts)
                 }
             };
@@ -180,7 +180,7 @@ fn read_all(
         .collect();
     let mut layouts = HashMap::new();
     let read = read.into_iter().map(|(read, found)| {
-        let digests = read.canonical.readings.iter().map(|r| r.layout);
+        let digests = read.canonical.candidates.iter().map(|r| r.layout);
         layouts.extend(digests.zip(found));
         read
     });
@@ -190,14 +190,14 @@ fn read_all(
 /// Each instruction as a class by itself, by its first reading; all its readings are kept.
 pub(crate) fn read_each(
     instructions: &[Instruction],
-    kept: &Kept,
+    cached: &CanonicalCache,
     progress: &Progress<'_>,
 ) -> Vec<EquivalenceClass> {
     let meanings = meanings(instructions);
-    let (read, layouts) = read_all(instructions, &meanings, kept, progress);
+    let (read, layouts) = read_all(instructions, &meanings, cached, progress);
     let classes = read.par_iter().map(|read| {
         let choice = Choice::of(&read.canonical, 0);
-        let layout = &layouts[&choice.reading.layout];
+        let layout = &layouts[&choice.candidate.layout];
         draft(layout, &[0], std::slice::from_ref(&choice))
     });
     classes.collect()
@@ -218,8 +218,8 @@ fn layout_again(
     read: &[Read],
 ) -> Layout {
     let place = |&m: &usize| {
-        let mut readings = read[m].canonical.readings.iter();
-        Some((m, readings.position(|r| r.layout == layout)?))
+        let mut candidates = read[m].canonical.candidates.iter();
+        Some((m, candidates.position(|r| r.layout == layout)?))
     };
     let (member, at) = members
         .iter()
@@ -231,49 +231,52 @@ fn layout_again(
 /// The reading of an instruction that is used, and its variables in the class's order.
 #[derive(Clone)]
 pub(crate) struct Choice {
-    pub(crate) reading: Reading,
+    pub(crate) candidate: Candidate,
     pub(crate) bindings: Vec<Option<String>>,
 }
 
 impl Choice {
-    fn of(canonical: &Canonical, reading: usize) -> Choice {
-        let reading = canonical.readings[reading].clone();
-        let bindings = reading
+    fn of(canonical: &Canonical, candidate: usize) -> Choice {
+        let candidate = canonical.candidates[candidate].clone();
+        let bindings = candidate
             .arguments
             .iter()
             .map(|v| v.map(|v| canonical.variables[v].clone()))
             .collect();
-        Choice { reading, bindings }
+        Choice {
+            candidate,
+            bindings,
+        }
     }
 }
 
 /// Picks a reading for each instruction: instructions with a choice take the reading that
 /// others, which have none, take too; else the one that most of those with a choice have.
 fn choose(read: &[Read]) -> Vec<Choice> {
-    let readings = || read.iter().map(|r| &r.canonical);
+    let candidates = || read.iter().map(|r| &r.canonical);
     let mut settled: HashMap<Digest, Vec<Vec<Option<i64>>>> = HashMap::new();
     let mut shared: HashMap<Digest, usize> = HashMap::new();
-    for c in readings() {
+    for c in candidates() {
         if c.settled {
-            let reading = &c.readings[0];
-            let rows = settled.entry(reading.layout).or_default();
-            rows.push(reading.numbers.clone());
+            let candidate = &c.candidates[0];
+            let rows = settled.entry(candidate.layout).or_default();
+            rows.push(candidate.numbers.clone());
         } else {
-            for r in &c.readings {
+            for r in &c.candidates {
                 *shared.entry(r.layout).or_default() += 1;
             }
         }
     }
     // A settled instruction that nobody shares its reading with has a choice after all.
     let lonely = |c: &Canonical| {
-        let first = &c.readings[0].layout;
+        let first = &c.candidates[0].layout;
         let alone = settled.get(first).is_none_or(|rows| rows.len() == 1);
         c.settled && alone && !shared.contains_key(first)
     };
-    let open = |c: &Canonical| !c.settled || lonely(c) && c.readings.len() > 1;
-    let wanted: HashMap<Digest, &Reading> = readings()
+    let open = |c: &Canonical| !c.settled || lonely(c) && c.candidates.len() > 1;
+    let wanted: HashMap<Digest, &Candidate> = candidates()
         .filter(|c| open(c))
-        .flat_map(|c| &c.readings)
+        .flat_map(|c| &c.candidates)
         .map(|r| (r.layout, r))
         .collect();
     let relations: HashMap<Digest, Relations> = wanted
@@ -282,7 +285,7 @@ fn choose(read: &[Read]) -> Vec<Choice> {
         .collect();
     let pick = |c: &Canonical| {
         let skipped = usize::from(c.settled);
-        let all = || c.readings.iter().enumerate().skip(skipped);
+        let all = || c.candidates.iter().enumerate().skip(skipped);
         let fits = all().filter_map(|(k, r)| {
             let found = agreement(relations.get(&r.layout)?, &r.numbers);
             Some((found, std::cmp::Reverse(k)))
@@ -308,7 +311,7 @@ fn choose(read: &[Read]) -> Vec<Choice> {
 fn buckets(choice: &[Choice]) -> Vec<(Digest, Vec<usize>)> {
     let mut by_layout: BTreeMap<Digest, Vec<usize>> = BTreeMap::new();
     for (at, c) in choice.iter().enumerate() {
-        by_layout.entry(c.reading.layout).or_default().push(at);
+        by_layout.entry(c.candidate.layout).or_default().push(at);
     }
     let mut all: Vec<_> = by_layout.into_iter().collect();
     all.sort_by_key(|(_, members)| members[0]);
@@ -317,10 +320,10 @@ fn buckets(choice: &[Choice]) -> Vec<(Digest, Vec<usize>)> {
 
 /// The class of a bucket, its members not proved yet.
 fn draft(layout: &Layout, members: &[usize], choice: &[Choice]) -> EquivalenceClass {
-    let roles = &choice[members[0]].reading.roles;
+    let roles = &choice[members[0]].candidate.roles;
     let rows: Vec<Vec<Option<i64>>> = members
         .iter()
-        .map(|&m| choice[m].reading.numbers.clone())
+        .map(|&m| choice[m].candidate.numbers.clone())
         .collect();
     let rows = whole_widths(rows, members, choice);
     let relations = relate(&rows, roles);
@@ -352,10 +355,10 @@ fn whole_widths(
     members: &[usize],
     choice: &[Choice],
 ) -> Vec<Vec<Option<i64>>> {
-    for (output, &at) in choice[members[0]].reading.registers.iter().enumerate() {
+    for (output, &at) in choice[members[0]].candidate.registers.iter().enumerate() {
         if rows.iter().any(|row| row[at].is_some()) {
             for (row, &m) in rows.iter_mut().zip(members) {
-                row[at] = Some(choice[m].reading.widths[output]);
+                row[at] = Some(choice[m].candidate.widths[output]);
             }
         }
     }

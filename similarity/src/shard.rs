@@ -7,9 +7,9 @@
 //! the same, whoever prepared how much of it. A digest of
 //! both terms is all that is looked at; who may say so is the caller's to know.
 
+use crate::cached::CanonicalCache;
 use crate::class::{Apart, ClassMember, EquivalenceClass, own_outputs};
 use crate::classify::{Progress, questions, read_each};
-use crate::kept::Kept;
 use rayon::prelude::*;
 use semantics::digest::{Digest, Digests};
 use semantics::instruction::Instruction;
@@ -23,7 +23,7 @@ use std::fmt::Write as _;
 /// What was prepared.
 pub struct Prepared {
     /// Each instruction's reading.
-    pub readings: Kept,
+    pub candidates: CanonicalCache,
     /// What was proved of readings.
     pub proofs: Proofs,
     /// How much was done.
@@ -34,7 +34,7 @@ pub struct Prepared {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Work {
     /// Instructions that were read.
-    pub readings: usize,
+    pub candidates: usize,
     /// Elements of results that were proved.
     pub elements: usize,
 }
@@ -42,7 +42,7 @@ pub struct Work {
 impl Work {
     /// One number for both.
     pub fn total(self) -> usize {
-        self.readings + self.elements
+        self.candidates + self.elements
     }
 }
 
@@ -103,20 +103,20 @@ fn both(own: Term, other: Term) -> Digest {
 
 /// Reads instructions, and proves of each that its likeliest reading is what it means.
 pub fn prepare(instructions: &[Instruction], prover: &Prover, progress: &Progress<'_>) -> Prepared {
-    let readings = Kept::default();
-    let own_classes = read_each(instructions, &readings, progress);
+    let candidates = CanonicalCache::default();
+    let own_classes = read_each(instructions, &candidates, progress);
     let found: Vec<(Digest, Steps, usize)> = own_classes
         .par_iter()
         .zip(instructions)
         .flat_map_iter(|(class, instruction)| proved(class, instruction, prover))
         .collect();
     let work = Work {
-        readings: instructions.len(),
+        candidates: instructions.len(),
         elements: found.iter().map(|(.., elements)| elements).sum(),
     };
     let proofs = found.into_iter().map(|(both, steps, _)| (both, steps));
     Prepared {
-        readings,
+        candidates,
         proofs: Proofs(proofs.collect()),
         work,
     }
@@ -152,17 +152,17 @@ fn shown(own: Term, other: Term, prover: &Prover) -> Option<(Steps, usize)> {
     }
 }
 
-/// Proves one part of what is still open when classes are found among all instructions: `readings` and
+/// Proves one part of what is still open when classes are found among all instructions: `candidates` and
 /// `known` are what all parts of the work on single instructions have found. Who does which question
 /// follows from the questions: the largest are dealt out first, each to whoever has least so far.
 pub fn prepare_rest(
     instructions: &[Instruction],
     prover: &Prover,
-    (readings, known): (&Kept, &Proofs),
+    (candidates, known): (&CanonicalCache, &Proofs),
     (part, of): (usize, usize),
     progress: &Progress<'_>,
 ) -> (Proofs, Work) {
-    let all = questions(instructions, prover, readings, progress);
+    let all = questions(instructions, prover, candidates, progress);
     let open = all.par_iter().flat_map_iter(|(at, pairs)| {
         let outputs = instructions[*at].outputs.iter().zip(pairs);
         outputs.filter_map(|(output, &(own, other))| {
@@ -189,7 +189,7 @@ pub fn prepare_rest(
     };
     let found: Vec<(Digest, Steps, usize)> = mine.into_par_iter().filter_map(one).collect();
     let work = Work {
-        readings: 0,
+        candidates: 0,
         elements: found.iter().map(|(.., elements)| elements).sum(),
     };
     let proofs = found.into_iter().map(|(both, steps, _)| (both, steps));

@@ -35,7 +35,7 @@ pub enum Shape {
 
 /// A node of a skeleton; children are positions of earlier nodes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Node {
+pub enum SkeletonNode {
     /// The class argument of that number.
     Argument(usize, Shape),
     /// A bit-vector constant: width and value, sign extended.
@@ -60,7 +60,7 @@ pub enum Node {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Skeleton {
     /// The nodes, children first; the last is the whole.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<SkeletonNode>,
     /// How many parameters the numbers are over.
     pub parameters: usize,
 }
@@ -99,7 +99,7 @@ impl Skeleton {
     /// How many arguments the class has.
     pub fn arguments(&self) -> usize {
         let used = self.nodes.iter().filter_map(|n| match n {
-            Node::Argument(index, _) => Some(index + 1),
+            SkeletonNode::Argument(index, _) => Some(index + 1),
             _ => None,
         });
         used.max().unwrap_or(0)
@@ -127,7 +127,7 @@ impl Skeleton {
         bindings: &[Option<String>],
     ) -> Result<Term, SpecialiseError> {
         self.folded(values, |node, terms| match node {
-            Node::Argument(index, shape) => {
+            SkeletonNode::Argument(index, shape) => {
                 let unbound = || SpecialiseError(format!("argument {index} is not bound"));
                 match (
                     bindings.get(*index).ok_or_else(unbound)?,
@@ -146,7 +146,7 @@ impl Skeleton {
     fn folded(
         &self,
         values: &[i64],
-        node_of: impl Fn(&Node, &[Term]) -> Result<Term, SpecialiseError>,
+        node_of: impl Fn(&SkeletonNode, &[Term]) -> Result<Term, SpecialiseError>,
     ) -> Result<Term, SpecialiseError> {
         if values.len() != self.parameters {
             let (want, found) = (self.parameters, values.len());
@@ -172,10 +172,13 @@ impl Skeleton {
         let mut all = Vec::new();
         for node in &self.nodes {
             match node {
-                Node::Argument(_, Shape::Bits(w)) | Node::Bound(_, Shape::Bits(w)) => all.push(w),
-                Node::Constant(w, v) => all.extend([w, v]),
-                Node::Index(n) | Node::Map(n, _) | Node::Fold(n, ..) => all.push(n),
-                Node::Apply(op, params, _) => {
+                SkeletonNode::Argument(_, Shape::Bits(w))
+                | SkeletonNode::Bound(_, Shape::Bits(w)) => all.push(w),
+                SkeletonNode::Constant(w, v) => all.extend([w, v]),
+                SkeletonNode::Index(n) | SkeletonNode::Map(n, _) | SkeletonNode::Fold(n, ..) => {
+                    all.push(n)
+                }
+                SkeletonNode::Apply(op, params, _) => {
                     if let Operator::Mode(_, mode) = op {
                         all.push(mode);
                     }
@@ -194,22 +197,22 @@ impl Skeleton {
             Shape::Bits(w) => Shape::Bits(f(w)),
             Shape::Other(sort) => Shape::Other(*sort),
         };
-        let node = |n: &Node| match n {
-            Node::Argument(index, s) => Node::Argument(*index, shape(s)),
-            Node::Bound(depth, s) => Node::Bound(*depth, shape(s)),
-            Node::Constant(w, v) => Node::Constant(f(w), f(v)),
-            Node::Index(n) => Node::Index(f(n)),
-            Node::Map(n, body) => Node::Map(f(n), *body),
-            Node::Fold(n, init, body) => Node::Fold(f(n), *init, *body),
-            Node::Apply(op, params, args) => {
+        let node = |n: &SkeletonNode| match n {
+            SkeletonNode::Argument(index, s) => SkeletonNode::Argument(*index, shape(s)),
+            SkeletonNode::Bound(depth, s) => SkeletonNode::Bound(*depth, shape(s)),
+            SkeletonNode::Constant(w, v) => SkeletonNode::Constant(f(w), f(v)),
+            SkeletonNode::Index(n) => SkeletonNode::Index(f(n)),
+            SkeletonNode::Map(n, body) => SkeletonNode::Map(f(n), *body),
+            SkeletonNode::Fold(n, init, body) => SkeletonNode::Fold(f(n), *init, *body),
+            SkeletonNode::Apply(op, params, args) => {
                 let op = match op {
                     Operator::Fixed(code) => Operator::Fixed(*code),
                     Operator::Mode(family, mode) => Operator::Mode(*family, f(mode)),
                 };
-                Node::Apply(op, params.iter().map(f).collect(), args.clone())
+                SkeletonNode::Apply(op, params.iter().map(f).collect(), args.clone())
             }
-            Node::Fixed(bits) => Node::Fixed(bits.clone()),
-            Node::Truth(b) => Node::Truth(*b),
+            SkeletonNode::Fixed(bits) => SkeletonNode::Fixed(bits.clone()),
+            SkeletonNode::Truth(b) => SkeletonNode::Truth(*b),
         };
         Skeleton {
             nodes: self.nodes.iter().map(node).collect(),
@@ -245,7 +248,7 @@ const AS_WRITTEN: Constructors = Constructors {
 };
 
 fn specialise_node(
-    node: &Node,
+    node: &SkeletonNode,
     values: &[i64],
     done: &[Term],
     build: &Constructors,
@@ -256,28 +259,30 @@ fn specialise_node(
             .ok_or_else(|| SpecialiseError(format!("node {at} comes later")))
     };
     match node {
-        Node::Argument(index, shape) => Ok(Term::var(&argument_name(*index), sort(shape, values)?)),
-        Node::Constant(w, v) => {
+        SkeletonNode::Argument(index, shape) => {
+            Ok(Term::var(&argument_name(*index), sort(shape, values)?))
+        }
+        SkeletonNode::Constant(w, v) => {
             let w = width(w.value(values), "width")?;
             Ok(Term::bv(w, i128::from(v.value(values))))
         }
-        Node::Fixed(bits) => Ok(Term::bits(bits.clone())),
-        Node::Truth(b) => Ok(Term::bool(*b)),
-        Node::Index(n) => Ok(Term::int(n.value(values))),
-        Node::Bound(depth, shape) => Ok(Term::bound(*depth, sort(shape, values)?)),
-        Node::Apply(operator, params, args) => {
+        SkeletonNode::Fixed(bits) => Ok(Term::bits(bits.clone())),
+        SkeletonNode::Truth(b) => Ok(Term::bool(*b)),
+        SkeletonNode::Index(n) => Ok(Term::int(n.value(values))),
+        SkeletonNode::Bound(depth, shape) => Ok(Term::bound(*depth, sort(shape, values)?)),
+        SkeletonNode::Apply(operator, params, args) => {
             let args = args
                 .iter()
                 .map(|&a| child(a))
                 .collect::<Result<Vec<_>, _>>()?;
             apply(operator, params, &args, values, build)
         }
-        Node::Map(n, body) => {
+        SkeletonNode::Map(n, body) => {
             let (n, body) = (width(n.value(values), "count")?, child(*body)?);
             Term::raw_map(n, body)?;
             Ok((build.map)(n, body))
         }
-        Node::Fold(n, init, body) => {
+        SkeletonNode::Fold(n, init, body) => {
             let (n, init, body) = (n.value(values), child(*init)?, child(*body)?);
             let n = u32::try_from(n).map_err(|_| SpecialiseError(format!("{n} is no count")))?;
             Term::raw_fold(n, init, body)?;

@@ -11,7 +11,7 @@ use crate::alternatives::BothWays;
 use crate::cost::{Cost, CostTable, Rule, Weight};
 use crate::exhaust;
 use crate::lane_function::{LaneFunction, bitwise, lane_function, packed_lane_function};
-use crate::library::kept::Kept;
+use crate::library::cached::LibraryCache;
 use crate::library::{Base, Library, OperandFunction, Taken, taken};
 use crate::memo::Memo;
 use crate::pairs::Pairs;
@@ -82,13 +82,13 @@ pub struct Candidates {
     /// What each is an instance of, as programs want it.
     pub instances: Arc<[Arc<Instance>]>,
     /// What programs cost.
-    pub rule: Rule,
+    pub costs: CostTable,
     /// The widths of the values that the target holds.
     pub widths: Widths,
     /// Which of them are two on halves.
     pub(crate) doubled: Doubled,
     operators: OnceLock<u128>,
-    kept: Option<Kept>,
+    kept: Option<LibraryCache>,
     bases: Memo<u32, Arc<OnceLock<Base>>>,
     libraries: Memo<(u32, BTreeSet<u64>), Arc<Library>>,
     taken: Memo<OperandFunction, Arc<Taken>>,
@@ -124,7 +124,7 @@ impl Candidates {
         features: &BTreeSet<String>,
         costs: &CostTable,
         widths: Widths,
-        kept: Option<Kept>,
+        kept: Option<LibraryCache>,
     ) -> Candidates {
         let admitted = instructions
             .into_iter()
@@ -153,7 +153,7 @@ impl Candidates {
             widths,
             instances: list.iter().map(|c| Arc::clone(&c.instance)).collect(),
             list,
-            rule: costs.rule,
+            costs: costs.clone(),
             doubled: Doubled::default(),
             operators: OnceLock::new(),
             kept,
@@ -203,7 +203,7 @@ impl Candidates {
             );
             let own = self.list.len();
             for half in 0..own {
-                let twice = self.list[half].twice(self.rule, width);
+                let twice = self.list[half].twice(self.costs.rule, width);
                 let known = |twice: &Candidate| self.list.iter().any(|c| c.does(twice));
                 if let Some(twice) = twice.filter(|twice| !known(twice)) {
                     let lane = self.list[half].lane_of_halves();

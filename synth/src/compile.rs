@@ -154,12 +154,13 @@ pub fn compile(
         dealt: &dealt,
         alike: Vec::new(),
         solved: BTreeMap::new(),
+        operations,
     };
     work.solve(&vec![None; own], done, &mut choice);
     // Those that are as good have to cost less.
     let mut below = Vec::new();
     for k in (0..own).filter(|&k| !dealt[k].is_empty()) {
-        let most = choice.sum(k, operations);
+        let most = choice.sum(k);
         below.extend(dealt[k].clone().map(|_| most));
     }
     work.solve(&below, &|_| {}, &mut choice);
@@ -309,6 +310,7 @@ struct Choice<'a> {
     /// For each window the first of its shape.
     alike: Vec<usize>,
     solved: BTreeMap<usize, Solved>,
+    operations: &'a TargetOperations,
 }
 
 impl Choice<'_> {
@@ -318,10 +320,10 @@ impl Choice<'_> {
     }
 
     /// What the operations of a window's program count for together, where it has one.
-    fn sum(&self, k: usize, operations: &TargetOperations) -> Option<Cost> {
+    fn sum(&self, k: usize) -> Option<Cost> {
         let (program, _) = &self.solved[&self.alike[k]];
         let inputs = || WindowInput::of(&self.windows[self.alike[k]]);
-        program.as_ref().map(|p| operations.sum(p, &inputs()))
+        program.as_ref().map(|p| self.operations.sum(p, &inputs()))
     }
 
     /// The cheapest of a window and those that are as good, unless its elements one by one
@@ -337,7 +339,8 @@ impl Choice<'_> {
             report.time = [Duration::ZERO; 2];
         }
         let clearly_less = |cost: &Cost| cost + cost / 4 < report.cost;
-        let by_elements = elements::cost(window).filter(clearly_less);
+        let numbers = &self.operations.processor().number;
+        let by_elements = elements::cost(window, numbers).filter(clearly_less);
         let program = program.as_ref().filter(|_| by_elements.is_none());
         if let Some(cost) = by_elements {
             report.outcome = Outcome::Elements(std::mem::replace(&mut report.cost, cost));

@@ -8,6 +8,7 @@
 use autoir::instructions::Implementation;
 use semantics::instruction::{Element, Form, Operand, Role};
 use semantics::spelling::is_like;
+use target::processor::Processor;
 
 /// A cost in tenths of a cycle.
 pub type Cost = u32;
@@ -70,7 +71,7 @@ pub struct Weight {
 }
 
 /// The cost table of one CPU model.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct CostTable {
     /// The CPU model.
     pub model: String,
@@ -80,9 +81,25 @@ pub struct CostTable {
     pub rows: Vec<CostRow>,
     /// What no row matches.
     pub default: Timing,
+    /// What the processor takes besides instructions.
+    pub processor: Processor,
 }
 
 impl CostTable {
+    /// All instructions take as long as each other, and all else what it takes where nothing is known.
+    pub fn uniform(model: &str, latency: Cost, throughput: Cost) -> CostTable {
+        CostTable {
+            model: model.to_owned(),
+            rule: Rule::Pressure,
+            rows: Vec::new(),
+            default: Timing {
+                latency,
+                throughput,
+            },
+            processor: Processor::default(),
+        }
+    }
+
     /// What a mnemonic costs at a register width.
     pub fn weight(&self, mnemonic: &str, width: u32) -> Weight {
         let name = looked_up(mnemonic);

@@ -3,7 +3,7 @@
 //! In: a window. Out: an estimate in tenths of a cycle, for windows that are made of what
 //! processors have for numbers: integers of up to 64 bits, `f32` and `f64`. Few vectors cost more
 //! than that: conversions of 64-bit elements where there is no instruction for them, products of
-//! two such lanes. It knows no target and leaves out what the C compiler may do better.
+//! two such lanes. What they take is the target's data; it leaves out what the C compiler may do better.
 
 use crate::cost::Cost;
 use crate::goal::leaf;
@@ -12,23 +12,21 @@ use semantics::float::Format;
 use semantics::op::{Op, OpCode};
 use semantics::term::Term;
 use std::collections::HashSet;
-
-/// A load or a store.
-const ACCESS: Cost = 5;
+use target::processor::Numbers;
 
 /// What all elements cost; nothing where an operator is no instruction on numbers.
-pub(crate) fn cost(window: &Window) -> Option<Cost> {
+pub(crate) fn cost(window: &Window, numbers: &Numbers) -> Option<Cost> {
     let elements = semantics::unroll::elements(window.term, window.output.elem.bits());
-    let mut whole = ACCESS * window.output.lanes;
+    let mut whole = numbers.access * window.output.lanes;
     let (mut seen, mut work) = (HashSet::new(), elements);
     while let Some(t) = work.pop() {
         if !seen.insert(t) {
             continue;
         }
         if leaf(t).is_some() {
-            whole += ACCESS;
+            whole += numbers.access;
         } else if let Some((op, args)) = t.as_app() {
-            whole += operator(op, args)?;
+            whole += operator(op, args, numbers)?;
             work.extend(args);
         }
     }
@@ -36,7 +34,7 @@ pub(crate) fn cost(window: &Window) -> Option<Cost> {
 }
 
 /// What one operator costs.
-fn operator(op: Op, args: &[Term]) -> Option<Cost> {
+fn operator(op: Op, args: &[Term], numbers: &Numbers) -> Option<Cost> {
     use OpCode as C;
     let params = op.info().params.iter().zip(op.params());
     let mut formats = params.filter(|(name, _)| **name == "format");
@@ -47,11 +45,13 @@ fn operator(op: Op, args: &[Term]) -> Option<Cost> {
     Some(match op.code {
         C::Extract | C::Concat | C::Zext | C::Sext => 0,
         C::FConvert if op.params[..2].iter().any(|code| !is_number(*code)) => return None,
-        C::FFromSint | C::FFromUint | C::FToSint | C::FToUint | C::FDiv | C::FSqrt => 20,
-        C::BvUdiv | C::BvUrem | C::BvSdiv | C::BvSrem => 20,
-        C::BvMul | C::Ite | C::SatSS | C::SatSU | C::SatUS | C::SatUU => 10,
-        C::Clz | C::Popcnt => 10,
-        _ => 5,
+        C::FFromSint | C::FFromUint | C::FToSint | C::FToUint | C::FDiv | C::FSqrt => {
+            numbers.divide
+        }
+        C::BvUdiv | C::BvUrem | C::BvSdiv | C::BvSrem => numbers.divide,
+        C::BvMul | C::Ite | C::SatSS | C::SatSU | C::SatUS | C::SatUU => numbers.slow,
+        C::Clz | C::Popcnt => numbers.slow,
+        _ => numbers.operation,
     })
 }
 

@@ -4,35 +4,29 @@
 //! known of its inputs. Out: the larger of two times: that of the longest chain of instructions
 //! that wait for each other, and that for which the most used resource of the machine is taken.
 //! Or, by the other [`Rule`], the sum of all latencies. Constants are made outside of loops and
-//! cost nothing here.
+//! cost nothing here. What loops around programs cost is in [`nest`], by the same demands of values.
 //!
 //! Where a window adds to a register round after round, what its next round waits for is that
 //! register: only chains from it count, each for its part where several registers are changed side
 //! by side, and all else of one round runs beside the last of the one before. Where it does not, rounds wait for nothing of each other, and as many are on
 //! their way at a time as the processor holds: a chain counts for that part of its length.
 
-use crate::cost::{Cost, Rule, Weight};
+use crate::cost::{Cost, CostTable, Rule, Weight};
 use crate::widths::Widths;
 use autoir::program::{Node, Program, Value};
 use lowering::window::{Source, Window};
 use std::collections::{BTreeMap, BTreeSet};
+use target::processor::Processor;
 
+pub mod nest;
 #[cfg(test)]
 mod tests;
 
-/// What loads compete for.
+/// What loads compete for, and stores.
 const LOADS: &str = "load";
-/// How many operations a processor has under way at least: the reorder buffers of cores from
-/// Cortex-A76 (128) to Golden Cove (512), by their vendors' optimisation guides.
-const IN_FLIGHT: Cost = 128;
+const STORES: &str = "store";
 /// More chains than this make no difference: no instruction that adds takes longer.
 const MOST_CHAINS: u32 = 8;
-/// What a load costs; the same for every width.
-pub const LOAD_COST: Cost = 5;
-/// What a constant register costs in a search that adds: it is loaded once, outside the loop.
-pub const CONSTANT_COST: Cost = 3;
-/// What it costs to bring a scalar into a vector register.
-pub const TRANSFER_COST: Cost = 10;
 
 /// What a window costs; of two that cost the same, the one is better whose instructions
 /// take less time of the machine in all.
@@ -90,11 +84,30 @@ impl WindowInput {
     }
 }
 
+/// What a value takes of the machine.
+#[derive(Clone, Copy, Default)]
+struct Demand<'e> {
+    /// For how long it takes which resources.
+    taken: [(Option<&'e str>, Cost); 2],
+    /// From what it is made of to its result.
+    latency: Cost,
+}
+
+impl<'e> Demand<'e> {
+    fn of(resource: Option<&'e str>, time: Cost, latency: Cost) -> Demand<'e> {
+        Demand {
+            taken: [(resource, time), (None, 0)],
+            latency,
+        }
+    }
+}
+
 /// The one model of what programs cost.
 pub struct Estimator<'a> {
     /// What the operations of the program weigh, by number.
     weights: Vec<&'a Weight>,
     rule: Rule,
+    processor: &'a Processor,
     /// Values of at least so many bits are vectors, narrower ones numbers.
     narrowest_vector: u32,
     /// Registers are as wide as the widest vectors.
@@ -108,7 +121,7 @@ impl<'a> Estimator<'a> {
     /// A model for programs over operations of these weights and these inputs.
     pub fn new(
         weights: impl IntoIterator<Item = &'a Weight>,
-        rule: Rule,
+        costs: &'a CostTable,
         widths: &Widths,
         inputs: &[WindowInput],
     ) -> Estimator<'a> {
@@ -117,7 +130,8 @@ impl<'a> Estimator<'a> {
         let carried = inputs.iter().find(|i| i.chains > 0);
         Estimator {
             weights: weights.into_iter().collect(),
-            rule,
+            rule: costs.rule,
+            processor: &costs.processor,
             narrowest_vector: widths.narrowest(),
             widest_vector: widths.widest(),
             in_memory: memory.map(|i| i.name.clone()).collect(),
@@ -133,20 +147,23 @@ impl<'a> Estimator<'a> {
 
     /// What a value itself counts for in a search that adds.
     pub fn own(&self, program: &Program, value: Value) -> Cost {
+        let processor = self.processor;
         match program.node(value) {
-            node if self.is_taken_out(node) => TRANSFER_COST,
-            Node::Input { name, .. } if self.in_memory.contains(name) => LOAD_COST,
+            node if self.is_taken_out(node) => processor.transfer,
+            Node::Input { name, .. } if self.in_memory.contains(name) => processor.load,
             Node::Input { .. } => 0,
-            Node::Constant(_) => CONSTANT_COST,
+            Node::Constant(_) => processor.constant,
             Node::Cast { value: from, width } => {
                 let vector = |width: u32| width >= self.narrowest_vector;
                 match vector(*width) && !vector(program.width(*from)) {
-                    true => TRANSFER_COST,
+                    true => processor.transfer,
                     false => 0,
                 }
             }
             Node::Apply { operation, .. } => self.rule.share(self.weights[*operation]),
-            Node::Active { .. } | Node::Store { .. } | Node::Copy { .. } => 0,
+            Node::Active { .. } => processor.transfer,
+            Node::Store { .. } => processor.store,
+            Node::Copy { .. } => processor.load + processor.store,
         }
     }
 
@@ -195,7 +212,7 @@ impl<'a> Estimator<'a> {
     fn chain(&self, usage: &Usage, program: &Program, roots: &[Value]) -> Cost {
         match self.carried {
             Some((_, chains)) => usage.chain.div_ceil(chains),
-            None => usage.chain * self.operations(program, roots) / IN_FLIGHT,
+            None => usage.chain * self.operations(program, roots) / self.processor.in_flight,
         }
     }
 
@@ -230,55 +247,75 @@ impl<'a> Estimator<'a> {
         taken.get(&Some(LOADS.to_owned())).copied().unwrap_or(0)
     }
 
-    /// The longest path, and the time for which each resource is taken.
-    pub fn usage(&self, program: &Program, roots: &[Value]) -> Usage {
-        // When a value is ready, after the input that is waited for; none when it waits for nothing.
-        let mut ready: BTreeMap<Value, Option<Cost>> = BTreeMap::new();
-        let mut taken: BTreeMap<Option<&str>, Cost> = BTreeMap::new();
+    /// What each value that these need takes of the machine, operands first.
+    fn demands<'e>(
+        &'e self,
+        program: &Program,
+        roots: &[Value],
+        each: &mut dyn FnMut(Value, Demand<'e>),
+    ) {
         // What was brought from vectors to where numbers are.
         let mut left: BTreeSet<Value> = BTreeSet::new();
         for value in program.needed(roots) {
-            let waits = program
-                .uses(value)
-                .filter_map(|v| ready.get(&v).copied().flatten());
-            let done = match program.node(value) {
-                Node::Input { name, .. } => {
-                    let own = self.own(program, value);
-                    if own > 0 {
-                        let moved = self.is_taken_out(program.node(value));
-                        let resource = Some(LOADS).filter(|_| !moved);
-                        *taken.entry(resource).or_default() += own;
-                    }
-                    self.carried
-                        .as_ref()
-                        .is_none_or(|(c, _)| c == name)
-                        .then_some(0)
+            let own = || self.own(program, value);
+            let demand = match program.node(value) {
+                node @ Node::Input { .. } => {
+                    let resource = Some(LOADS).filter(|_| !self.is_taken_out(node));
+                    Demand::of(resource, own(), 0)
                 }
-                Node::Constant(_) | Node::Active { .. } => None,
-                Node::Store { .. } | Node::Copy { .. } => waits.max(),
+                Node::Constant(_) => Demand::default(),
+                Node::Active { .. } => Demand::of(None, own(), own()),
+                Node::Store { .. } => Demand::of(Some(STORES), own(), 0),
+                Node::Copy { .. } => Demand {
+                    taken: [
+                        (Some(LOADS), self.processor.load),
+                        (Some(STORES), self.processor.store),
+                    ],
+                    latency: self.processor.forward,
+                },
                 Node::Cast { value: from, .. } => {
-                    if self.is_number(program, *from) {
-                        *taken.entry(None).or_default() += TRANSFER_COST;
-                    }
-                    waits.max().map(|t| t + self.own(program, value))
+                    let moved = u32::from(self.is_number(program, *from));
+                    Demand::of(None, moved * self.processor.transfer, own())
                 }
                 Node::Apply { operation, .. } => {
                     let weight = self.weights[*operation];
+                    let timing = weight.timing;
                     let resource = weight.resource.as_deref();
-                    *taken.entry(resource).or_default() += weight.timing.throughput;
+                    let mut demand = Demand::of(resource, timing.throughput, timing.latency);
                     if weight.of_numbers {
                         let new = program
                             .uses(value)
                             .filter(|v| self.leaves_vector(program, *v));
                         let new = new.filter(|v| left.insert(*v)).count();
                         let new = u32::try_from(new).unwrap_or(Cost::MAX);
-                        *taken.entry(None).or_default() += new.saturating_mul(TRANSFER_COST);
+                        demand.taken[1].1 = new.saturating_mul(self.processor.transfer);
                     }
-                    waits.max().map(|t| t + weight.timing.latency)
+                    demand
                 }
             };
-            ready.insert(value, done);
+            each(value, demand);
         }
+    }
+
+    /// The longest path, and the time for which each resource is taken.
+    pub fn usage(&self, program: &Program, roots: &[Value]) -> Usage {
+        // When a value is ready, after the input that is waited for; none when it waits for nothing.
+        let mut ready: BTreeMap<Value, Option<Cost>> = BTreeMap::new();
+        let mut taken: BTreeMap<Option<&str>, Cost> = BTreeMap::new();
+        self.demands(program, roots, &mut |value, demand| {
+            for (resource, time) in demand.taken.iter().filter(|(_, time)| *time > 0) {
+                *taken.entry(*resource).or_default() += time;
+            }
+            let waits = program
+                .uses(value)
+                .filter_map(|v| ready.get(&v).copied().flatten());
+            let waited = |name| self.carried.as_ref().is_none_or(|(c, _)| c == name);
+            let done = match program.node(value) {
+                Node::Input { name, .. } => waited(name).then_some(0),
+                _ => waits.max().map(|t| t + demand.latency),
+            };
+            ready.insert(value, done);
+        });
         let chain = ready.values().copied().flatten().max().unwrap_or(0);
         let taken = taken.into_iter().map(|(k, t)| (k.map(str::to_owned), t));
         Usage {

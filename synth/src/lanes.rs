@@ -78,6 +78,8 @@ pub struct LaneLimits {
     pub evaluations: u64,
     /// Cost that a solution must stay below.
     pub below: Cost,
+    /// What a constant costs.
+    pub constant: Cost,
     /// Time and memory.
     pub limit: Limit,
 }
@@ -144,8 +146,6 @@ impl fmt::Display for NearMiss {
 
 /// Number of concrete inputs that candidates are first compared on.
 const TESTS: usize = 64;
-/// What a constant register costs: it is loaded once, outside the loop.
-pub use crate::estimate::CONSTANT_COST;
 
 /// Values of all leaves on all tests, by leaf.
 struct Tests {
@@ -464,7 +464,7 @@ impl<'a> Round<'a> {
                 width: bits.width(),
                 words,
                 how: How::Constant(bits),
-                cost: CONSTANT_COST,
+                cost: limits.constant,
             };
             round.offer(entry);
         }

@@ -5,7 +5,7 @@
 //! packed from their low end; those with fewer bits than the smallest vector register are
 //! the low end of that.
 
-pub(crate) mod kept;
+pub(crate) mod cached;
 
 use crate::candidates::{Candidate, Candidates};
 use crate::fragment::{self, Behaviour, Fragment};

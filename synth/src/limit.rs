@@ -43,8 +43,11 @@ impl Limit {
 /// Bytes of memory that this process holds, as last asked.
 fn resident() -> u64 {
     if ASKED.fetch_add(1, Ordering::Relaxed).is_multiple_of(CALLS) {
-        let told = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
-        let pages = told.split_whitespace().nth(1).and_then(|n| n.parse().ok());
+        let reported = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
+        let pages = reported
+            .split_whitespace()
+            .nth(1)
+            .and_then(|n| n.parse().ok());
         RESIDENT.store(PAGE * pages.unwrap_or(0u64), Ordering::Relaxed);
     }
     RESIDENT.load(Ordering::Relaxed)

@@ -8,7 +8,7 @@
 use crate::candidates::Candidates;
 use crate::cost::{Cost, CostTable, Weight};
 use crate::estimate::{Estimator, Usage, WindowInput};
-use crate::library::kept::Kept;
+use crate::library::cached::LibraryCache;
 use crate::pairs::{Pairs, not_whole, side_by_side};
 use crate::widths::Widths;
 use autoir::instructions::{Implementation, InstructionTable, Row, Selection, instance_key};
@@ -22,6 +22,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 use store::object::{Key, Store};
 use target::RegisterClass;
+use target::processor::Processor;
 
 /// What a target can do.
 pub struct TargetOperations {
@@ -31,7 +32,7 @@ pub struct TargetOperations {
     registers: Vec<RegisterClass>,
     structures: Vec<String>,
     /// Where what is derived from the operations lies, and for which program.
-    kept: Option<(Store, String)>,
+    cached: Option<(Store, String)>,
     candidates: OnceLock<Candidates>,
     transfers: OnceLock<Transfers>,
     pairs: OnceLock<Pairs>,
@@ -80,7 +81,7 @@ impl TargetOperations {
             features,
             costs,
             structures: Vec::new(),
-            kept: None,
+            cached: None,
             candidates: OnceLock::new(),
             transfers: OnceLock::new(),
             pairs: OnceLock::new(),
@@ -95,7 +96,7 @@ impl TargetOperations {
     pub fn without_structures(self, structures: &[String]) -> TargetOperations {
         TargetOperations {
             structures: structures.to_vec(),
-            kept: self.kept,
+            cached: self.cached,
             ..TargetOperations::new(self.table, self.features, self.costs, self.registers)
         }
     }
@@ -104,7 +105,7 @@ impl TargetOperations {
     /// operations.
     pub fn kept_in(self, store: &Store, program: &str) -> TargetOperations {
         TargetOperations {
-            kept: Some((store.clone(), program.to_owned())),
+            cached: Some((store.clone(), program.to_owned())),
             ..self
         }
     }
@@ -137,6 +138,11 @@ impl TargetOperations {
         });
         let loaded: Vec<u32> = loaded.collect();
         widths.with_parts(&loaded, brought.max().unwrap_or(0))
+    }
+
+    /// What its processor takes besides instructions.
+    pub fn processor(&self) -> &Processor {
+        &self.costs.processor
     }
 
     /// The vector registers that the target has, the narrowest first.
@@ -237,10 +243,10 @@ impl TargetOperations {
     pub fn candidates(&self) -> &Candidates {
         self.candidates.get_or_init(|| {
             let held = self.table.instructions_of(self.rows());
-            let kept = self.kept.as_ref().map(|(store, program)| {
-                Kept::new(store, Key::of([program, &self.digest().to_string()]))
+            let cached = self.cached.as_ref().map(|(store, program)| {
+                LibraryCache::new(store, Key::of([program, &self.digest().to_string()]))
             });
-            let all = Candidates::new(held, &self.features, &self.costs, self.widths(), kept);
+            let all = Candidates::new(held, &self.features, &self.costs, self.widths(), cached);
             let mut pairs = side_by_side(self);
             pairs.extend(not_whole(self));
             all.with_pairs(&pairs)
@@ -361,7 +367,7 @@ impl TargetOperations {
         self.estimated(program, inputs, |e| e.sum(program, &program.outputs))
     }
 
-    fn estimated<T>(
+    pub(crate) fn estimated<T>(
         &self,
         program: &Program,
         inputs: &[WindowInput],
@@ -370,7 +376,7 @@ impl TargetOperations {
         let weights = self.weights(program);
         of(&Estimator::new(
             &weights,
-            self.costs.rule,
+            &self.costs,
             &self.widths(),
             inputs,
         ))
@@ -380,7 +386,7 @@ impl TargetOperations {
     ///
     /// # Panics
     /// When the target has no instruction for one of its operations.
-    pub fn weights(&self, program: &Program) -> Vec<Weight> {
+    fn weights(&self, program: &Program) -> Vec<Weight> {
         let selection = self.select([program]).expect("a program of this target");
         let operations = program.operations.iter();
         operations.map(|o| self.costs.of(selection.of(o))).collect()

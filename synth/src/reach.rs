@@ -108,7 +108,7 @@ pub fn probe(candidates: &Candidates, at: usize, spelling: Spelling, seed: u64) 
     let window = window(candidate, inputs, term)?;
     let weights = candidates.list.iter().map(|c| &c.weight);
     let inputs = WindowInput::of(&window);
-    let estimator = Estimator::new(weights, candidates.rule, &candidates.widths, &inputs);
+    let estimator = Estimator::new(weights, &candidates.costs, &candidates.widths, &inputs);
     let cost = estimator.window(&graph, &[value]).cost;
     Some(Probe { window, cost })
 }

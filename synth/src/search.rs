@@ -51,7 +51,7 @@ pub(crate) use narrowed::Lanes;
 use crate::alternatives;
 use crate::candidates::{Action, Candidates};
 use crate::cost::Cost;
-use crate::estimate::{CONSTANT_COST, Estimator, LOAD_COST, WindowInput};
+use crate::estimate::{Estimator, WindowInput};
 use crate::goal::Goal;
 use crate::lanes::{self, Counterexamples, LaneExpr, LaneGoal, LaneReport, NearMiss};
 use crate::limit::{self, Limit};
@@ -65,6 +65,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
+use target::processor::Processor;
 
 /// The bounds that may end a search, as reports name them.
 pub const BOUNDS: [&str; 8] = [
@@ -243,6 +244,11 @@ impl Solved {
 type LaneAnswer = (Option<(LaneExpr, Cost)>, bool);
 
 impl<'a> Search<'a> {
+    /// What is taken by what is no operation.
+    fn processor(&self) -> &'a Processor {
+        &self.candidates.costs.processor
+    }
+
     /// A search over a window with these inputs and this meaning.
     pub fn new(
         candidates: &'a Candidates,
@@ -265,7 +271,7 @@ impl<'a> Search<'a> {
             graph: Program::over(Arc::clone(&candidates.instances)),
             estimator: Estimator::new(
                 candidates.list.iter().map(|c| &c.weight),
-                candidates.rule,
+                &candidates.costs,
                 &candidates.widths,
                 inputs,
             ),

@@ -1,11 +1,11 @@
 //! Search on hand-made instructions: each test gives a small machine and a window.
 
 use crate::candidates::Candidates;
-use crate::cost::{CostRow, CostTable, Rule, Timing};
+use crate::cost::{CostRow, CostTable, Timing};
 use crate::estimate::WindowInput;
 use crate::goal::Goal;
 use crate::lanes::Counterexamples;
-use crate::library::kept::Kept;
+use crate::library::cached::LibraryCache;
 use crate::limit::Limit;
 use crate::search::{Limits, Search};
 use crate::widths::Widths;
@@ -33,15 +33,13 @@ fn costs() -> CostTable {
         resource: None,
     };
     CostTable {
-        model: "test".to_owned(),
-        rule: Rule::default(),
         rows: vec![
             row("vpmulld", timing(100, 20)),
             row("vperm*", timing(30, 10)),
             row("vpmov*", timing(40, 20)),
             row("vpdp*", timing(50, 10)),
         ],
-        default: timing(10, 5),
+        ..CostTable::uniform("test", 10, 5)
     }
 }
 
@@ -221,7 +219,7 @@ pub(crate) fn machine() -> Vec<(Instance, Implementation)> {
 /// The candidates of a machine.
 pub(crate) fn candidates(
     machine: Vec<(Instance, Implementation)>,
-    kept: Option<Kept>,
+    kept: Option<LibraryCache>,
 ) -> Candidates {
     Candidates::new(machine, &BTreeSet::new(), &costs(), widths(), kept)
 }

@@ -51,7 +51,7 @@ const MOST_OPEN: usize = 1;
 /// How many faults of a kind are told with their smallest sizes.
 const SHRUNK: usize = 4;
 
-fn told(drawn: &Drawn) -> String {
+fn reported(drawn: &Drawn) -> String {
     let sizes = drawn
         .sizes
         .iter()
@@ -171,7 +171,7 @@ fn random_kernels_are_mapped_proved_and_agree() {
             let drawn = generate::kernel(seed, machine, MOST_WORK[0]);
             let ran = run(machine, &drawn);
             for (fault, why) in ran.faults.iter().filter(|f| f.0 < Fault::Slow) {
-                let shown = format!("{machine}, {seed}: {fault:?}: {why}: {}", told(&drawn));
+                let shown = format!("{machine}, {seed}: {fault:?}: {why}: {}", reported(&drawn));
                 assert_eq!(*fault, Fault::Open, "{shown}");
                 open.push(shown);
             }
@@ -200,7 +200,7 @@ fn many() {
             println!(
                 "{fault:?} in {seed} ({} cycles): {why}: {}",
                 ran.cycles,
-                told(&drawn)
+                reported(&drawn)
             );
             kinds.entry(fault).or_default().push((seed, why));
         }
@@ -209,7 +209,10 @@ fn many() {
         for (seed, why) in all.iter().take(SHRUNK) {
             let drawn = generate::kernel(*seed, &machine, MOST_WORK[1]);
             let least = shrunk(&machine, &drawn, *fault);
-            println!("the smallest {fault:?} of {seed} ({why}): {}", told(&least));
+            println!(
+                "the smallest {fault:?} of {seed} ({why}): {}",
+                reported(&least)
+            );
         }
     }
     let faults = kinds

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 use test_support::{need, skip_part};
+use toolchain::c;
 use toolchain::find::llvm;
 
 /// A build of x86, made once.
@@ -258,28 +259,26 @@ fn c_compilers_take_the_headers() {
             let source = place.path().join("program");
             let program = format!("#include \"autoir_{isa}.h\"\nint main(void) {{ return 0; }}\n");
             fs::write(&source, program).expect("there is room");
+            let include = format!("-I{}", build.join("c").display());
             let run = |how: &[&str]| {
-                Command::new(compiler)
-                    .args(["-x", language, "-O1", "-Wall", "-Wextra", "-Werror"])
-                    .args(flags)
-                    .args(how)
-                    .arg("-I")
-                    .arg(build.join("c"))
-                    .arg(&source)
-                    .current_dir(place.path())
-                    .output()
+                let asked = [
+                    "-x", language, "-O1", "-Wall", "-Wextra", "-Werror", &include,
+                ];
+                let all = [&asked[..], flags, how, &["program"]].concat();
+                c::compile(compiler, all, place.path())
             };
-            let output = match run(&["-c", "-o", "program.o"]) {
-                Ok(output) => output,
-                Err(_) => {
-                    skip_part!("there is no `{compiler}`");
+            match run(&["-c", "-o", "program.o"]) {
+                Ok(()) => {}
+                Err(c::Failure::Absent(why)) => {
+                    skip_part!("{why}");
                     continue;
                 }
-            };
-            assert!(output.status.success(), "{compiler}: {}", shown(&output));
+                Err(c::Failure::Refused(messages)) => panic!("{compiler}: {messages}"),
+            }
             // What the compiler may not use is not there: most of it must be.
-            let output = run(&["-E", "-P"]).expect("it ran");
-            let there = functions(&String::from_utf8_lossy(&output.stdout));
+            run(&["-E", "-P", "-o", "whole"]).expect("it ran");
+            let whole_text = fs::read_to_string(place.path().join("whole"));
+            let there = functions(&whole_text.expect("it was written"));
             println!("{isa}, {compiler} as {language}: {there} of {whole} functions");
             assert!(
                 there * 10 >= whole * 9,

@@ -27,16 +27,16 @@ fn a_missing_file_is_told_at_once() {
         .env("XDG_CACHE_HOME", cache.path())
         .output()
         .expect("the binary starts");
-    let told = super::shown(&output);
-    assert_eq!(output.status.code(), Some(1), "{told}");
-    assert!(told.contains("cannot read `none.kernel`"), "{told}");
+    let log = super::shown(&output);
+    assert_eq!(output.status.code(), Some(1), "{log}");
+    assert!(log.contains("cannot read `none.kernel`"), "{log}");
     // What else is wrong is told all the same.
-    assert!(told.contains("unknown target `znver44`"), "{told}");
+    assert!(log.contains("unknown target `znver44`"), "{log}");
     let kept = cache
         .path()
         .join("isaforge")
         .join(env!("CARGO_PKG_VERSION"));
-    assert!(!kept.join("store").exists(), "{told}");
+    assert!(!kept.join("store").exists(), "{log}");
 }
 
 #[test]
@@ -199,14 +199,14 @@ fn a_truncated_cache() {
         std::fs::write(path, &text[..text.len() / 2]).expect("it can be written");
     }
     let second = run();
-    let told = String::from_utf8_lossy(&second.stderr).into_owned();
+    let log = String::from_utf8_lossy(&second.stderr).into_owned();
     assert!(
         second.status.success() && second.stdout == first.stdout,
         "{}",
         super::shown(&second)
     );
-    assert_eq!(told.matches("warning: ").count(), whole.len(), "{told}");
-    assert_eq!(told.matches("made anew").count(), whole.len(), "{told}");
+    assert_eq!(log.matches("warning: ").count(), whole.len(), "{log}");
+    assert_eq!(log.matches("made anew").count(), whole.len(), "{log}");
     assert!(run().stderr.is_empty(), "the new one is whole");
 }
 
@@ -232,25 +232,25 @@ fn an_input_is_not_written_over() {
             vec!["map", "k.kernel", "-o", output],
             vec!["schedule", "k.kernel", "--html", output],
         ] {
-            let (code, told) = within(folder.path(), &command);
-            assert_eq!(code, Some(1), "{told}");
-            assert!(told.contains("would be written over the input"), "{told}");
+            let (code, log) = within(folder.path(), &command);
+            assert_eq!(code, Some(1), "{log}");
+            assert!(log.contains("would be written over the input"), "{log}");
         }
     }
-    let (code, told) = within(
+    let (code, log) = within(
         folder.path(),
         &["lower", "m.ll", "--build", ".", "-o", "m.ll"],
     );
     assert!(
-        code == Some(1) && told.contains("would be written over"),
-        "{told}"
+        code == Some(1) && log.contains("would be written over"),
+        "{log}"
     );
     let now = std::fs::read_to_string(at("k.kernel")).expect("it is there");
     assert_eq!(now, kernel);
     // What a link leads to is written, and the link stays.
     std::os::unix::fs::symlink("page.html", at("page")).expect("links are there");
-    let (code, told) = within(folder.path(), &["schedule", "k.kernel", "--html", "page"]);
-    assert_eq!(code, Some(0), "{told}");
+    let (code, log) = within(folder.path(), &["schedule", "k.kernel", "--html", "page"]);
+    assert_eq!(code, Some(0), "{log}");
     assert!(at("page").is_symlink() && at("page.html").is_file());
 }
 
@@ -262,26 +262,26 @@ fn texts_that_are_told_well() {
     };
     let kernel = "kernel k(o: out u8[4]) { for x in 0..4 { o[x] = 1; } }\n";
     write("mark.kernel", &format!("\u{feff}{kernel}"));
-    let (code, told) = within(folder.path(), &["schedule", "mark.kernel"]);
-    assert_eq!(code, Some(0), "{told}");
+    let (code, log) = within(folder.path(), &["schedule", "mark.kernel"]);
+    assert_eq!(code, Some(0), "{log}");
     write("umlaut.kernel", &kernel.replace("kernel k", "kernel käse"));
-    let (_, told) = within(folder.path(), &["schedule", "umlaut.kernel"]);
-    assert!(told.contains("names have the letters a to z"), "{told}");
-    let (code, told) = within(folder.path(), &["schedule", "/dev/zero"]);
+    let (_, log) = within(folder.path(), &["schedule", "umlaut.kernel"]);
+    assert!(log.contains("names have the letters a to z"), "{log}");
+    let (code, log) = within(folder.path(), &["schedule", "/dev/zero"]);
     assert!(
-        code == Some(1) && told.contains("more than 256 MiB"),
-        "{told}"
+        code == Some(1) && log.contains("more than 256 MiB"),
+        "{log}"
     );
     let limits = ["compile", "mark.kernel", "--time-limit", "0"];
-    let (code, told) = within(folder.path(), &limits);
-    assert!(code == Some(1) && told.contains("more than 0"), "{told}");
+    let (code, log) = within(folder.path(), &limits);
+    assert!(code == Some(1) && log.contains("more than 0"), "{log}");
     let signs = format!(
         "kernel k(o: out i32[1]) {{ o[0] = {}1; }}\n",
         "- ~".repeat(40)
     );
     write("signs.kernel", &signs);
-    let (code, told) = within(folder.path(), &["schedule", "signs.kernel", "--show"]);
-    assert!(code == Some(0) && told.contains("-~-~1;"), "{told}");
+    let (code, log) = within(folder.path(), &["schedule", "signs.kernel", "--show"]);
+    assert!(code == Some(0) && log.contains("-~-~1;"), "{log}");
     // Each of them writes out eight times what the one before did.
     let many = "jam x by 8; ".repeat(400);
     for (of, length, limit) in [
@@ -291,9 +291,9 @@ fn texts_that_are_told_well() {
         let often =
             format!("kernel k({of}o: out u8[{length}]) {{ for x in 0..{length} {{ o[x] = 1; }} }}");
         write("often.kernel", &format!("{often} schedule {{ {many} }}\n"));
-        let (code, told) = within(folder.path(), &["schedule", "often.kernel"]);
-        assert_eq!(code, Some(1), "{told}");
-        assert!(told.contains(limit), "{told}");
+        let (code, log) = within(folder.path(), &["schedule", "often.kernel"]);
+        assert_eq!(code, Some(1), "{log}");
+        assert!(log.contains(limit), "{log}");
     }
     // Many copies of many accesses, of which most pairs are one question.
     let copies = "jam y by 8; ".repeat(2);
@@ -303,15 +303,15 @@ fn texts_that_are_told_well() {
          schedule {{ {copies} jam y by 2; }}\n"
     );
     write("pairs.kernel", &pairs);
-    let (code, told) = within(folder.path(), &["schedule", "pairs.kernel"]);
-    assert_eq!(code, Some(0), "{told}");
+    let (code, log) = within(folder.path(), &["schedule", "pairs.kernel"]);
+    assert_eq!(code, Some(0), "{log}");
     let deep = format!(
         "kernel k(o: out i32[1]) {{ o[0] = {}1; }}\n",
         "- ".repeat(20_000)
     );
     write("deep.kernel", &deep);
-    let (code, told) = within(folder.path(), &["schedule", "deep.kernel"]);
-    assert!(code == Some(1) && told.contains("levels deep"), "{told}");
+    let (code, log) = within(folder.path(), &["schedule", "deep.kernel"]);
+    assert!(code == Some(1) && log.contains("levels deep"), "{log}");
 }
 
 /// Numbers and names on the command line that no machine has room or time for.
@@ -322,17 +322,17 @@ fn arguments_without_measure() {
         "kernel k(n: size, a: in u8[n], o: out u8[n]) { for x in 0..n { o[x] = a[x]; } }\n";
     std::fs::write(folder.path().join("k.kernel"), kernel).expect("there is room");
     for size in ["n=9223372036854775807", "n=274877906945"] {
-        let (code, told) = within(folder.path(), &["map", "k.kernel", "--size", size]);
-        assert_eq!(code, Some(1), "{told}");
-        assert!(told.contains("is too large"), "{told}");
+        let (code, log) = within(folder.path(), &["map", "k.kernel", "--size", size]);
+        assert_eq!(code, Some(1), "{log}");
+        assert!(log.contains("is too large"), "{log}");
     }
     let inputs = ["check", "--inputs", "99999999999"];
-    let (code, told) = within(folder.path(), &inputs);
-    assert!(code == Some(1) && told.contains("1..=100000"), "{told}");
+    let (code, log) = within(folder.path(), &inputs);
+    assert!(code == Some(1) && log.contains("1..=100000"), "{log}");
     let name = "a".repeat(100_000);
-    let (code, told) = within(folder.path(), &["explain", &name]);
-    assert_eq!(code, Some(1), "{told}");
-    assert!(told.contains("characters more"), "{told}");
+    let (code, log) = within(folder.path(), &["explain", &name]);
+    assert_eq!(code, Some(1), "{log}");
+    assert!(log.contains("characters more"), "{log}");
 }
 
 /// Specifications are inside the program: a cache that cannot be written is no obstacle.
@@ -359,13 +359,9 @@ fn a_cache_that_cannot_be_written() {
         .env("XDG_CACHE_HOME", "/dev/null/none")
         .output()
         .expect("the binary starts");
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let log = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{}", super::shown(&output));
-    assert_eq!(
-        told.matches("cannot be kept").count(),
-        1,
-        "told once: {told}"
-    );
+    assert_eq!(log.matches("cannot be kept").count(), 1, "told once: {log}");
 }
 
 /// Pipes, devices and links that lead back, where the files of an instruction set are expected:
@@ -414,8 +410,8 @@ fn what_is_no_file_is_not_waited_for() {
         link(".", name);
     }
     link("/dev/zero", "pinned.yaml");
-    let (code, told) = run(&compile);
-    assert_eq!(code, Some(0), "{told}");
+    let (code, log) = run(&compile);
+    assert_eq!(code, Some(0), "{log}");
     // In the place of what is read.
     for (name, command) in [
         ("family.yaml", &["check", "--isa", "x86"][..]),
@@ -425,17 +421,14 @@ fn what_is_no_file_is_not_waited_for() {
         for to in ["pipe", "/dev/zero"] {
             std::fs::remove_file(specs.join(name)).expect("it is there");
             link(to, name);
-            let (code, told) = run(command);
-            let is_told = told.contains("is no file");
-            assert!(
-                code == Some(1) && is_told,
-                "{name} is {to}: {code:?} {told}"
-            );
+            let (code, log) = run(command);
+            let is_told = log.contains("is no file");
+            assert!(code == Some(1) && is_told, "{name} is {to}: {code:?} {log}");
         }
         std::fs::remove_file(specs.join(name)).expect("it is there");
         std::fs::write(specs.join(name), text).expect("there is room");
     }
     // What is there, but too much, has no neighbour that was meant.
-    let (code, told) = within(folder.path(), &["schedule", "/dev/zero"]);
-    assert!(code == Some(1) && !told.contains("did you mean"), "{told}");
+    let (code, log) = within(folder.path(), &["schedule", "/dev/zero"]);
+    assert!(code == Some(1) && !log.contains("did you mean"), "{log}");
 }

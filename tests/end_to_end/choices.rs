@@ -1,6 +1,8 @@
 //! Choices between elements on a target without registers for truth values: none is computed
 //! element by element.
 
+use toolchain::c;
+
 const TYPES: [&str; 10] = [
     "u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64", "f32", "f64",
 ];
@@ -80,12 +82,12 @@ fn what_stays_scalar_is_told() {
         let output = super::isaforge(&[&arguments[..], more].concat(), folder.path());
         (super::shown(&output), output.status.code())
     };
-    let (told, _) = compile(&[]);
+    let (log, _) = compile(&[]);
     assert!(
-        told.contains("warning: this vector is computed element by element"),
-        "{told}"
+        log.contains("warning: this vector is computed element by element"),
+        "{log}"
     );
-    assert!(told.contains("divided.kernel:2:"), "{told}");
+    assert!(log.contains("divided.kernel:2:"), "{log}");
     let (denied, code) = compile(&["--deny", "scalar"]);
     assert!(
         denied.contains("error: this vector is computed element by element"),
@@ -98,7 +100,7 @@ fn what_stays_scalar_is_told() {
 /// extended is held in a register.
 #[test]
 fn what_a_mask_extends_is_no_memory_for_gcc() {
-    let gcc = test_support::need!(toolchain::find::on_path("gcc"));
+    test_support::need!(toolchain::find::on_path("gcc"));
     let folder = tempfile::tempdir().expect("a folder");
     let text = "kernel k(n: size, a: in u8[n], c: in i64[n], o: out i64[n]) {
   for x in 0..n { o[x] = select(c[x] > 3, i64(a[x]), c[x]); }
@@ -115,12 +117,12 @@ fn what_a_mask_extends_is_no_memory_for_gcc() {
     let held = code.find("__asm__(\"\" : \"+v\"(").expect("a register");
     assert!(held < masked, "{code}");
     for level in ["-O0", "-O1", "-O2", "-O3"] {
-        let done = std::process::Command::new(&gcc)
-            .args([level, "-march=x86-64-v4", "-c", "k.c", "-o", "k.o"])
-            .current_dir(folder.path())
-            .output()
-            .expect("gcc starts");
-        assert!(done.status.success(), "{}", super::shown(&done));
+        let built = c::compile(
+            "gcc",
+            [level, "-march=x86-64-v4", "-c", "k.c", "-o", "k.o"],
+            folder.path(),
+        );
+        built.unwrap_or_else(|messages| panic!("{messages}"));
     }
 }
 
@@ -128,7 +130,7 @@ fn what_a_mask_extends_is_no_memory_for_gcc() {
 /// in the machine's code.
 #[test]
 fn a_product_by_a_constant_stays_one() {
-    let gcc = test_support::need!(toolchain::find::on_path("gcc"));
+    test_support::need!(toolchain::find::on_path("gcc"));
     let folder = tempfile::tempdir().expect("a folder");
     let text = "kernel k(n: size, a: in u16[n], o: out u16[n]) {
   for x in 0..n { o[x] = a[x] * 527; }
@@ -138,12 +140,12 @@ fn a_product_by_a_constant_stays_one() {
     let arguments = ["compile", "k.kernel", "--target", "x86-64-v3", "-o", "k.c"];
     let output = super::isaforge(&arguments, folder.path());
     assert_eq!(output.status.code(), Some(0), "{}", super::shown(&output));
-    let done = std::process::Command::new(&gcc)
-        .args(["-O3", "-march=x86-64-v3", "-S", "k.c", "-o", "k.s"])
-        .current_dir(folder.path())
-        .output()
-        .expect("gcc starts");
-    assert!(done.status.success(), "{}", super::shown(&done));
+    let built = c::compile(
+        "gcc",
+        ["-O3", "-march=x86-64-v3", "-S", "k.c", "-o", "k.s"],
+        folder.path(),
+    );
+    built.unwrap_or_else(|messages| panic!("{messages}"));
     let code = std::fs::read_to_string(folder.path().join("k.s")).expect("it was written");
     assert!(code.contains("vpmullw"), "{code}");
 }

@@ -2,7 +2,7 @@
 
 use super::{isaforge, root, shown, written};
 use test_support::{need, skip_part};
-use toolchain::find;
+use toolchain::{c, find};
 
 /// The examples of the project.
 fn examples() -> std::path::PathBuf {
@@ -87,17 +87,16 @@ fn several_kernels_are_one_file() {
         let words = ["compile", &kernels, "--target", "x86-64-v3", "--emit", form];
         let (out, err, status) = super::run(&[&words[..], &["-o", &code]].concat());
         assert_eq!(status, Some(0), "{out}{err}");
-        let built = std::process::Command::new(compiler)
-            .args(["-x", kind, "-O1", "-march=haswell", "-c", "-o", "/dev/null"])
-            .args(flags)
-            .arg(&code)
-            .output();
-        let Ok(built) = built else {
-            skip_part!("no {compiler} builds several kernels");
-            continue;
-        };
-        let told = String::from_utf8_lossy(&built.stderr);
-        assert!(built.status.success(), "{told}");
+        let words = ["-x", kind, "-O1", "-march=haswell", "-c", "-o", "/dev/null"];
+        match c::compile(
+            compiler,
+            words.iter().chain(flags).copied().chain([&*code]),
+            &root(),
+        ) {
+            Ok(()) => {}
+            Err(c::Failure::Absent(why)) => skip_part!("{why}"),
+            Err(c::Failure::Refused(log)) => panic!("{log}"),
+        }
     }
 }
 
@@ -143,16 +142,9 @@ fn masked_extensions_of_few_bytes_are_c_that_compiles() {
         "-mavx512dq",
         "-c",
     ];
-    let compiled = std::process::Command::new("gcc")
-        .args(flags)
-        .args([&to, "-o", &format!("{to}.o")])
-        .output()
-        .expect("gcc runs");
-    assert!(
-        compiled.status.success(),
-        "{}\n{code}",
-        String::from_utf8_lossy(&compiled.stderr)
-    );
+    let object = format!("{to}.o");
+    let all = flags.into_iter().chain([&*to, "-o", &object]);
+    c::compile("gcc", all, &root()).unwrap_or_else(|messages| panic!("{messages}\n{code}"));
 }
 
 /// The rounds of loops that a file asks compilers to write out, by the loops' kernels.

@@ -108,13 +108,13 @@ impl Setting {
             Some(_) => &["-o", "random.c"],
         });
         let output = super::isaforge(&arguments, folder.path());
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        let log = String::from_utf8_lossy(&output.stderr).into_owned();
         let report: Value = match serde_json::from_slice(&output.stdout) {
             Ok(report) => report,
-            Err(_) => return Err((Fault::Panic, told)),
+            Err(_) => return Err((Fault::Panic, log)),
         };
         let Some(kernel) = report["kernels"].get(0) else {
-            return Err((Fault::Refused, told));
+            return Err((Fault::Refused, log));
         };
         match &self.flags {
             None => ran(&kernel["run"])?,
@@ -281,10 +281,10 @@ fn many() {
             println!("{fault:?} in {seed}: {why}\n{}", kernel.text());
         }
     }
-    let told = kinds
+    let log = kinds
         .iter()
         .map(|(fault, all)| format!(", {} {fault:?}", all.len()));
-    let told: String = told.collect();
-    println!("{target}: {count} kernels{told}, {seconds:.0} s");
+    let log: String = log.collect();
+    println!("{target}: {count} kernels{log}, {seconds:.0} s");
     assert!(!kinds.keys().any(|fault| counts(*fault)), "faults");
 }

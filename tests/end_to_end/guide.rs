@@ -16,8 +16,8 @@ pub(super) static BUILD: LazyLock<PathBuf> = LazyLock::new(|| {
     let output = folder.display().to_string();
     let arguments = ["build", "--isa", "x86,rvm", "--output", &output];
     let run = super::isaforge(&arguments, &super::folder());
-    let told = String::from_utf8_lossy(&run.stderr);
-    assert!(run.status.success(), "{told}");
+    let log = String::from_utf8_lossy(&run.stderr);
+    assert!(run.status.success(), "{log}");
     folder
 });
 
@@ -28,8 +28,8 @@ fn output(program: &Path, arguments: &[&str]) -> String {
         .current_dir(super::folder().join(".."))
         .output();
     let run = run.unwrap_or_else(|error| panic!("{}: {error}", program.display()));
-    let told = String::from_utf8_lossy(&run.stderr);
-    assert!(run.status.success(), "{}: {told}", program.display());
+    let log = String::from_utf8_lossy(&run.stderr);
+    assert!(run.status.success(), "{}: {log}", program.display());
     String::from_utf8(run.stdout).expect("it is UTF-8")
 }
 

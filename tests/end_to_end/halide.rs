@@ -3,6 +3,7 @@
 
 use std::path::Path;
 use test_support::need;
+use toolchain::c;
 
 const PIPELINES: [&str; 3] = ["scaled", "near", "dot"];
 
@@ -111,13 +112,10 @@ fn buffers_that_begin_elsewhere_and_wrong_ones() {
     }
     words.push(texts().join("buffers.c").display().to_string());
     words.extend(["-o".to_owned(), place("run")]);
-    let built = std::process::Command::new("cc").args(&words).output();
-    let built = need!(built.map_err(|_| "there is no C compiler `cc`"));
-    assert!(built.status.success(), "{}", super::shown(&built));
-    let run = std::process::Command::new(place("run"))
-        .output()
-        .expect("it starts");
-    assert!(run.status.success(), "{}", super::shown(&run));
+    let compiler = need!(c::compiler().ok_or(c::MISSING));
+    let built = c::compile(&compiler, words, folder.path());
+    built.unwrap_or_else(|messages| panic!("{messages}"));
+    c::run("run", [""; 0], folder.path()).unwrap_or_else(|said| panic!("{said}"));
 }
 
 #[test]
@@ -230,10 +228,10 @@ fn functions_keep_their_names_and_constants_go_with_code() {
     );
     let without = run(&["-o", "-"]);
     assert_eq!(without.status.code(), Some(1));
-    let told = super::shown(&without);
+    let log = super::shown(&without);
     assert!(
-        told.contains("has rounded the constant") && told.contains("--constants"),
-        "{told}"
+        log.contains("has rounded the constant") && log.contains("--constants"),
+        "{log}"
     );
     let exact = super::shown(&run(&["--constants", "sigmoid.c", "-o", "-"]));
     assert!(

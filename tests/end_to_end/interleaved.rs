@@ -181,11 +181,11 @@ const KERNELS: [(&str, &str, bool); 23] = [
 
 #[test]
 fn elements_by_turns_are_loaded_and_stored_as_registers() {
-    for (name, text, told) in KERNELS {
+    for (name, text, log) in KERNELS {
         for target in ["host", "x86-64-v3"] {
             let shown = agrees(name, text, target, "c").shown;
             let moved = shown.contains("are moved one at a time");
-            assert_eq!(moved, told, "{name}, {target}: {shown}");
+            assert_eq!(moved, log, "{name}, {target}: {shown}");
         }
     }
 }

@@ -44,9 +44,9 @@ fn files_without_end_are_refused_by_every_command_that_reads_one() {
             &["build", "--merge", file, "-o", "out"],
         ] {
             let output = in_little_room(arguments, folder.path());
-            let told = super::shown(&output);
-            assert_eq!(output.status.code(), Some(1), "{arguments:?}: {told}");
-            assert!(told.contains("more than 256 MiB"), "{arguments:?}: {told}");
+            let log = super::shown(&output);
+            assert_eq!(output.status.code(), Some(1), "{arguments:?}: {log}");
+            assert!(log.contains("more than 256 MiB"), "{arguments:?}: {log}");
         }
     }
 }
@@ -58,10 +58,10 @@ fn a_kernel_of_many_megabytes_is_refused_at_once() {
     let text = format!("kernel k(n: size, a: in i32[n], o: out i32[n]) {{\n{statement}}}\n");
     std::fs::write(folder.path().join("long.kernel"), &text).expect("there is room");
     let output = in_little_room(&["schedule", "long.kernel"], folder.path());
-    let told = super::shown(&output);
-    assert_eq!(output.status.code(), Some(1), "{told}");
+    let log = super::shown(&output);
+    assert_eq!(output.status.code(), Some(1), "{log}");
     let bytes = format!("this text has {} bytes", text.len());
-    assert!(told.contains(&bytes), "{told}");
+    assert!(log.contains(&bytes), "{log}");
 }
 
 /// It once took all memory to run a pipeline whose rows lie apart.
@@ -71,7 +71,7 @@ fn pipelines_run_in_little_memory() {
     for name in ["scaled.stmt", "near.stmt"] {
         let arguments = ["compile", "--from-halide", name, "--run"];
         let output = in_little_room(&arguments, &texts);
-        let told = super::shown(&output);
-        assert!(matches!(output.status.code(), Some(0 | 3)), "{told}");
+        let log = super::shown(&output);
+        assert!(matches!(output.status.code(), Some(0 | 3)), "{log}");
     }
 }

@@ -113,16 +113,16 @@ fn calls_with_constants_become_the_instructions() {
         |all: &[Declared<'_>]| format!("{groups}{}", all.iter().map(caller).collect::<String>());
     let (mut output, mut made) = lowered(&module(&all), at);
     // What clang does not know is told at its call, and nothing is written.
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    let log = String::from_utf8_lossy(&output.stderr).into_owned();
     let count = all.len();
     if output.status.code() != Some(0) {
         assert!(!made.exists());
-        all.retain(|d| !told.contains(&format!("@autoir.{}(", d.name)));
+        all.retain(|d| !log.contains(&format!("@autoir.{}(", d.name)));
         (output, made) = lowered(&module(&all), at);
     }
     assert_eq!(output.status.code(), Some(0), "{}", shown(&output));
     println!("{} of {count} are known to clang", all.len());
-    assert!(all.len() * 100 > count * 95, "{told}");
+    assert!(all.len() * 100 > count * 95, "{log}");
     let flat = at.join("flat.bc");
     let passes = "-passes=verify,always-inline,globaldce,verify";
     printed(
@@ -182,8 +182,8 @@ fn wrong_calls_are_told_together_and_nothing_is_written() {
         "  ret void\n}\n".to_owned(),
     ];
     let (output, made) = lowered(&module.concat(), place.path());
-    let told = shown(&output);
-    assert_eq!(output.status.code(), Some(1), "{told}");
+    let log = shown(&output);
+    assert_eq!(output.status.code(), Some(1), "{log}");
     for part in [
         "`%n` is no constant that",
         "`70000` is no constant that",
@@ -193,7 +193,7 @@ fn wrong_calls_are_told_together_and_nothing_is_written() {
         "calls.ll:2:",
         "it must be a number from 0 to",
     ] {
-        assert!(told.contains(part), "{part} in {told}");
+        assert!(log.contains(part), "{part} in {log}");
     }
     assert!(!made.exists());
 }
@@ -223,10 +223,10 @@ fn what_is_no_module_is_told_at_its_line_and_nothing_is_written() {
     ] {
         let module = format!("{before}define i32 @f(i32 %a) {{\n{body}}}\n");
         let (output, made) = lowered(&module, place.path());
-        let told = shown(&output);
-        assert_eq!(output.status.code(), Some(1), "{told}");
-        assert!(told.contains("no module of LLVM IR"), "{told}");
-        assert!(told.contains(message) && told.contains(line), "{told}");
+        let log = shown(&output);
+        assert_eq!(output.status.code(), Some(1), "{log}");
+        assert!(log.contains("no module of LLVM IR"), "{log}");
+        assert!(log.contains(message) && log.contains(line), "{log}");
         assert!(!made.exists());
     }
     let (output, made) = lowered("define void @f() {\n  ret void\n}\n", place.path());

@@ -274,8 +274,8 @@ fn times(err: &str) -> Vec<&str> {
         "  cycles in the model",
         "  products of the array",
     ];
-    let told = |line: &&str| heads.iter().any(|head| line.starts_with(head));
-    let lines = err.lines().filter(told);
+    let log = |line: &&str| heads.iter().any(|head| line.starts_with(head));
+    let lines = err.lines().filter(log);
     lines.filter(|l| !l.contains("the evaluator")).collect()
 }
 
@@ -296,12 +296,12 @@ fn what_an_array_takes_is_known_without_a_run() {
             let file = format!("kernels/gemmini/{kernel}.kernel");
             let mut args = vec!["map", &file, "--isa", "gemmini", "--cost-model", model];
             args.extend(sizes.iter().flat_map(|size| ["--size", size]));
-            let (_, told, _) = run(&args);
+            let (_, log, _) = run(&args);
             args.extend(["--run", "1"]);
             let (_, ran, code) = run(&args);
             assert_eq!(code, Some(0), "{ran}");
             assert!(times(&ran).len() >= 3, "{ran}");
-            assert_eq!(times(&told), times(&ran), "{kernel} {sizes:?} {model}");
+            assert_eq!(times(&log), times(&ran), "{kernel} {sizes:?} {model}");
         }
     }
     // Products of 256³ tiles, each of which takes 16 cycles, and a configuration.
@@ -444,8 +444,8 @@ fn tiles_of_a_schedule_need_not_be_filled() {
         let err = of(study, &sizes.each_ref().map(String::as_str));
         assert_eq!(err.matches(": proved;").count(), 6, "{err}");
         assert_eq!(err.matches("run: agrees").count(), 6, "{err}");
-        let told = err.matches("iterations of `").count() > 0;
-        assert_eq!(told, (oc, n) != (16, 4), "{err}");
+        let log = err.matches("iterations of `").count() > 0;
+        assert_eq!(log, (oc, n) != (16, 4), "{err}");
     }
     // What is left over is tiles, too, and it is told.
     let rows = "examples/rvm/product_rows.kernel";
@@ -527,10 +527,10 @@ fn a_search_takes_loops_where_they_take_less() {
         let (_, err, code) = run(&[&["map", file, "--run", "1"], &sizes[..], more].concat());
         assert_eq!(code, Some(0), "{err}");
         assert!(err.contains("run: agrees with the evaluator"), "{err}");
-        let (_, told) = err
+        let (_, log) = err
             .split_once("cycles in the model `described`: ")
             .expect("cycles");
-        let number = told.split(' ').next().expect("a number");
+        let number = log.split(' ').next().expect("a number");
         number.parse::<u64>().expect("a number")
     };
     let (best, loops) = (

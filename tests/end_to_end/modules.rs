@@ -40,10 +40,10 @@ fn run(text: &str, more: &[&str]) -> String {
     let (from, to) = (source.display().to_string(), module.display().to_string());
     let arguments = ["compile", &from, "--emit", "llvm", "--run", "-o", &to];
     let output = isaforge(&[&arguments[..], more].concat(), &root());
-    let told = shown(&output);
-    assert_eq!(output.status.code(), Some(0), "{told}");
+    let log = shown(&output);
+    assert_eq!(output.status.code(), Some(0), "{log}");
     let kernels = text.matches("kernel ").count();
-    assert_eq!(told.matches("run: agrees").count(), kernels, "{told}");
+    assert_eq!(log.matches("run: agrees").count(), kernels, "{log}");
     std::fs::read_to_string(module).expect("it was written")
 }
 

@@ -38,8 +38,8 @@ fn made(name: &str, kernel: &str) -> (PathBuf, String) {
         &html,
         "--no-memo",
     ];
-    let (report, told, code) = super::run(&arguments);
-    assert!(matches!(code, Some(0 | 3)), "{report}{told}");
+    let (report, log, code) = super::run(&arguments);
+    assert!(matches!(code, Some(0 | 3)), "{report}{log}");
     let text = std::fs::read_to_string(&page).expect("the page was written");
     (page, text)
 }
@@ -133,8 +133,8 @@ fn a_page_does_not_overwrite_what_is_read() {
     let source = folder.path().join("own.kernel");
     std::fs::write(&source, KERNEL).expect("it can be written");
     let own = source.display().to_string();
-    let (_, told, code) = super::run(&["compile", &own, "--target", "x86-64-v3", "--html", &own]);
-    assert_eq!(code, Some(1), "{told}");
+    let (_, log, code) = super::run(&["compile", &own, "--target", "x86-64-v3", "--html", &own]);
+    assert_eq!(code, Some(1), "{log}");
     let after = std::fs::read_to_string(&source).expect("it is there");
     assert!(after.starts_with("kernel some("), "the kernel is as it was");
 }

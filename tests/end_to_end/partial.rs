@@ -97,11 +97,9 @@ fn sanitizing(folder: &Path) -> Option<std::path::PathBuf> {
     let mode = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(&script, mode).expect("it may be run");
     std::fs::write(folder.join("probe.c"), "int main(void) { return 0; }\n").expect("a file");
-    let built = Command::new(&script)
-        .args(["probe.c", "-o", "probe"])
-        .current_dir(folder)
-        .output();
-    built.is_ok_and(|o| o.status.success()).then_some(script)
+    let compiler = script.display().to_string();
+    let built = toolchain::c::compile(&compiler, ["probe.c", "-o", "probe"], folder);
+    built.is_ok().then_some(script)
 }
 
 /// A kernel that agreed.
@@ -215,8 +213,8 @@ kernel least(n: size, a: in i16[n, 17], b: in i16[n, 17], o: out i16[n, 17]) {
         let output = super::isaforge(&[&all[..], more].concat(), folder.path());
         (output.status.code(), super::shown(&output))
     };
-    let (code, told) = of(&["-o", "short.c"]);
-    assert_eq!(code, Some(0), "{told}");
+    let (code, log) = of(&["-o", "short.c"]);
+    assert_eq!(code, Some(0), "{log}");
     let written = std::fs::read_to_string(folder.path().join("short.c")).expect("it is there");
     for reinterpreted in ["op_uint16_t_as__Float16(", "op__Float16_as_uint16_t("] {
         let found = written.matches(reinterpreted).count();
@@ -226,7 +224,7 @@ kernel least(n: size, a: in i16[n, 17], b: in i16[n, 17], o: out i16[n, 17]) {
         );
     }
     assert!(!written.contains("(_Float16)"), "{written}");
-    let (code, told) = of(&["--run", "--report", "json"]);
-    assert_ne!(code, Some(2), "{told}");
-    super::tell_skipped_runs("short.kernel", &told);
+    let (code, log) = of(&["--run", "--report", "json"]);
+    assert_ne!(code, Some(2), "{log}");
+    super::tell_skipped_runs("short.kernel", &log);
 }

@@ -82,6 +82,22 @@ fn programs_that_are_not_their_windows_are_refused() {
         assert_eq!(code, Some(1), "{shown}");
         assert!(shown.contains(because), "{because}: {shown}");
     };
+    // One wrong line is one error, whatever is made of its value.
+    let at = text.find("(input v0 ").expect("an input");
+    let unread = format!(
+        "{}(inptu v0 {}",
+        &text[..at],
+        &text[at + "(input v0 ".len()..]
+    );
+    std::fs::write(folder.path().join("wrong.autoir"), unread).expect("a file");
+    let arguments = ["--from-autoir", "wrong.autoir", "--target", "x86-64-v3"];
+    let (shown, code) = compile(&arguments, folder.path());
+    assert_eq!(
+        (code, shown.matches("error: ").count()),
+        (Some(1), 1),
+        "{shown}"
+    );
+    assert!(shown.contains("expected input, constant"), "{shown}");
     let shift = text.find(":3)").expect("a shift by 3");
     let other = format!("{}:4){}", &text[..shift], &text[shift + 3..]);
     refused(&other, "x86-64-v3", "`mixed.0` computes something else at");

@@ -48,20 +48,20 @@ fn compiled(machine: &Path, kernel: &str, store: &str) -> (String, String) {
         arguments.extend(["--store", store]);
     }
     let output = on(machine, &arguments);
-    let told = text(&output.stderr);
+    let log = text(&output.stderr);
     assert!(
         output.status.code().is_some_and(|c| c == 0),
-        "{kernel}: {told}"
+        "{kernel}: {log}"
     );
-    (text(&output.stdout), told)
+    (text(&output.stdout), log)
 }
 
 /// What a run says of its shared store: asked for, taken, refused, left there.
-fn counts(told: &str) -> [usize; 4] {
-    let line = told
+fn counts(log: &str) -> [usize; 4] {
+    let line = log
         .lines()
         .find(|l| l.starts_with("note: the shared store"));
-    let line = line.unwrap_or_else(|| panic!("nothing is told of the store: {told}"));
+    let line = line.unwrap_or_else(|| panic!("nothing is told of the store: {log}"));
     let line = line.rsplit("`: ").next().unwrap_or_default();
     let numbers = line.split(|c: char| !c.is_ascii_digit());
     let numbers: Vec<usize> = numbers.filter_map(|n| n.parse().ok()).collect();
@@ -94,15 +94,15 @@ fn worked_offline(machine: &Path) -> bool {
 fn second_machine(store: &str, more: impl Fn(&Path, &[(String, String)])) {
     let (first, second) = (room(), room());
     let made: Vec<_> = KERNELS.map(|k| compiled(first.path(), k, store)).into();
-    let left: usize = made.iter().map(|(_, told)| counts(told)[3]).sum();
+    let left: usize = made.iter().map(|(_, log)| counts(log)[3]).sum();
     assert!(left > KERNELS.len(), "programs and the table: {left}");
     for (kernel, (code, _)) in KERNELS.iter().zip(&made) {
-        let (again, told) = compiled(second.path(), kernel, store);
+        let (again, log) = compiled(second.path(), kernel, store);
         assert_eq!(*code, again, "{kernel}");
-        let [asked, taken, refused, left] = counts(&told);
+        let [asked, taken, refused, left] = counts(&log);
         assert!(
             asked > 0 && taken == asked && refused == 0 && left == 0,
-            "{told}"
+            "{log}"
         );
     }
     assert!(worked_offline(first.path()) && !worked_offline(second.path()));
@@ -142,17 +142,17 @@ fn a_second_machine_proves_what_the_first_found_and_searches_nothing() {
         }
         let third = room();
         for (kernel, (code, _)) in KERNELS.iter().zip(made) {
-            let (again, told) = compiled(third.path(), kernel, &store);
+            let (again, log) = compiled(third.path(), kernel, &store);
             assert_eq!(*code, again, "{kernel}");
-            let [asked, taken, refused, _] = counts(&told);
-            assert!(asked > 0 && taken == 0 && refused == asked, "{told}");
-            assert_eq!(told.matches("is wrong: ").count(), refused, "{told}");
+            let [asked, taken, refused, _] = counts(&log);
+            assert!(asked > 0 && taken == 0 && refused == asked, "{log}");
+            assert_eq!(log.matches("is wrong: ").count(), refused, "{log}");
         }
         // What was wrong has been replaced.
         let fourth = room();
-        let (_, told) = compiled(fourth.path(), KERNELS[0], &store);
-        let [asked, taken, ..] = counts(&told);
-        assert_eq!(asked, taken, "{told}");
+        let (_, log) = compiled(fourth.path(), KERNELS[0], &store);
+        let [asked, taken, ..] = counts(&log);
+        assert_eq!(asked, taken, "{log}");
     });
 }
 
@@ -175,12 +175,12 @@ fn all_changed(first: &Path, shared: &str, made: &[(String, String)]) {
         }
         for (kernel, (code, _)) in KERNELS.iter().zip(made) {
             let store = others.path().display().to_string();
-            let (again, told) = compiled(own.path(), kernel, &store);
+            let (again, log) = compiled(own.path(), kernel, &store);
             assert_eq!(*code, again, "{kernel}");
-            let [asked, taken, refused, _] = counts(&told);
-            assert!(asked > 0 && taken == 0 && refused == asked, "{told}");
-            assert_eq!(told.matches("is wrong: ").count(), refused, "{told}");
-            assert_eq!(told.contains("` is damaged\n"), seed == 0, "{told}");
+            let [asked, taken, refused, _] = counts(&log);
+            assert!(asked > 0 && taken == 0 && refused == asked, "{log}");
+            assert_eq!(log.matches("is wrong: ").count(), refused, "{log}");
+            assert_eq!(log.contains("` is damaged\n"), seed == 0, "{log}");
         }
     }
 }
@@ -209,10 +209,10 @@ fn open_to_all(first: &Path, shared: &str, made: &[(String, String)]) {
     let mode = |mode| fs::set_permissions(&folder, PermissionsExt::from_mode(mode));
     mode(0o777).expect("it is ours");
     let before = files(&folder);
-    let (again, told) = compiled(machine.path(), KERNELS[0], shared);
+    let (again, log) = compiled(machine.path(), KERNELS[0], shared);
     assert_eq!(made[0].0, again);
     let why = "can be written by every user";
-    assert_eq!(told.matches(why).count(), 1, "{told}");
+    assert_eq!(log.matches(why).count(), 1, "{log}");
     assert_eq!(before, files(&folder));
 }
 
@@ -246,23 +246,20 @@ fn what_is_no_store_is_told_before_anything_is_done() {
     ];
     for (store, message) in cases {
         let output = on(machine.path(), &["compile", kernel, "--store", store]);
-        let told = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{told}");
-        assert!(
-            told.contains(message) && told.contains("= hint: "),
-            "{told}"
-        );
+        let log = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{log}");
+        assert!(log.contains(message) && log.contains("= hint: "), "{log}");
     }
     assert_eq!(files(machine.path()), Vec::<PathBuf>::new());
     if cfg!(not(feature = "servers")) {
         let store = "redis://:hunter2@localhost:1";
         let output = on(machine.path(), &["compile", kernel, "--store", store]);
-        let told = text(&output.stderr);
+        let log = text(&output.stderr);
         assert!(
-            told.contains("cargo build --release --features servers"),
-            "{told}"
+            log.contains("cargo build --release --features servers"),
+            "{log}"
         );
-        assert!(!told.contains("hunter2"), "{told}");
+        assert!(!log.contains("hunter2"), "{log}");
     }
 }
 
@@ -288,11 +285,11 @@ fn parts_of_a_build_merge_to_the_bytes_of_a_whole_one() {
     // The order in which they are named makes no difference.
     let [one, two, three] = [&parts[0], &parts[1], &parts[2]];
     let merged = build(&["-o", &shown("merged"), "--merge", three, one, two]);
-    let told = text(&merged.stdout);
+    let log = text(&merged.stdout);
     assert_eq!(merged.status.code(), Some(0), "{}", text(&merged.stderr));
     assert!(
-        told.contains("left to the merge: 0 bodies, 0 readings"),
-        "{told}"
+        log.contains("left to the merge: 0 bodies, 0 readings"),
+        "{log}"
     );
     let same = |other: &str| {
         let (a, b) = (files(&out.join("whole")), files(&out.join(other)));
@@ -320,9 +317,9 @@ fn parts_of_a_build_merge_to_the_bytes_of_a_whole_one() {
         other,
         three,
     ]);
-    let told = text(&merged.stdout);
+    let log = text(&merged.stdout);
     let nothing = "left to the merge: 0 bodies, 0 readings, 0 elements";
-    assert!(told.contains(nothing), "{told}{}", text(&merged.stderr));
+    assert!(log.contains(nothing), "{log}{}", text(&merged.stderr));
     same("twice");
     let over = build(&["--shard", "1/2", "-o", one, "--merge", one, two, three]);
     assert!(text(&over.stderr).contains("would be written over the input"));
@@ -346,9 +343,9 @@ fn parts_of_a_build_merge_to_the_bytes_of_a_whole_one() {
         let wrong = shown("wrong");
         let arguments = [&["-o", &wrong, "--merge"][..], named].concat();
         let output = build(&arguments);
-        let told = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{told}");
-        assert!(told.contains(message), "{told}");
+        let log = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{log}");
+        assert!(log.contains(message), "{log}");
     }
     let other = on(
         &cache,

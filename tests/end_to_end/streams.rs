@@ -84,21 +84,21 @@ fn a_dash_is_standard_output_and_never_a_file() {
             output.status.code(),
         )
     };
-    let (code, told, status) = run(&["compile", &kernel, "--target", "x86-64-v3", "-o", "-"]);
-    assert_eq!(status, Some(0), "{told}");
+    let (code, log, status) = run(&["compile", &kernel, "--target", "x86-64-v3", "-o", "-"]);
+    assert_eq!(status, Some(0), "{log}");
     assert!(code.contains("#include <immintrin.h>"), "{code}");
-    let (_, told, status) = run(&["compile", &kernel, "--target", "x86-64-v3", "--html", "-"]);
-    assert_eq!(status, Some(1), "{told}");
+    let (_, log, status) = run(&["compile", &kernel, "--target", "x86-64-v3", "--html", "-"]);
+    assert_eq!(status, Some(1), "{log}");
     assert!(
-        told.contains("cannot write `-`: standard output is not written here"),
-        "{told}"
+        log.contains("cannot write `-`: standard output is not written here"),
+        "{log}"
     );
     let product = root().join("examples/rvm/product.kernel");
     let product = product.display().to_string();
     let sizes = ["--size", "m=4", "--size", "n=4", "--size", "k=16"];
     let arguments = [&["map", &product, "--isa", "rvm", "-o", "-"][..], &sizes].concat();
-    let (code, told, status) = run(&arguments);
-    assert_eq!(status, Some(0), "{told}");
+    let (code, log, status) = run(&arguments);
+    assert_eq!(status, Some(0), "{log}");
     assert!(!code.is_empty() && !code.contains("written:"), "{code}");
 }
 
@@ -112,8 +112,8 @@ fn brackets_of_a_dictionary_without_end_are_told() {
         ]
         .concat();
         let path = written(&format!("deep_{deep}.autoir"), &text);
-        let (out, told, status) = run(&["verify", "--dictionary", &path]);
-        assert_eq!(status, Some(1), "{out}{told}");
-        assert!(told.contains("lists may nest 400 deep"), "{told}");
+        let (out, log, status) = run(&["verify", "--dictionary", &path]);
+        assert_eq!(status, Some(1), "{out}{log}");
+        assert!(log.contains("lists may nest 400 deep"), "{log}");
     }
 }

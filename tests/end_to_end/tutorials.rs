@@ -110,13 +110,13 @@ fn store(cache: &Path) -> PathBuf {
 /// it is not made anew for each page; nothing of a kernel, and nothing that the page leaves comes back.
 fn prepare(cache: &Path) {
     static MADE: LazyLock<()> = LazyLock::new(|| {
-        let (report, told, code) = super::run(&[
+        let (report, log, code) = super::run(&[
             "compile",
             "examples/average.kernel",
             "--target",
             "x86-64-v3",
         ]);
-        assert_eq!(code, Some(0), "{report}{told}");
+        assert_eq!(code, Some(0), "{report}{log}");
     });
     LazyLock::force(&MADE);
     let [from, to] = [Path::new(env!("CARGO_TARGET_TMPDIR")), cache].map(store);
@@ -177,7 +177,7 @@ fn run(page: &Path) -> (usize, usize) {
         match block.words.as_slice() {
             ["sh"] => {
                 commands += block.text.lines().count();
-                printed = typed(&block.text, &folder).unwrap_or_else(|told| panic!("{at}: {told}"));
+                printed = typed(&block.text, &folder).unwrap_or_else(|log| panic!("{at}: {log}"));
             }
             ["text"] => {
                 let absent = missing(&block.text, &printed);

@@ -26,9 +26,9 @@ fn run<S: AsRef<OsStr>>(program: &Path, arguments: &[S]) -> Result<String, Strin
     if run.status.success() {
         return Ok(String::from_utf8_lossy(&run.stdout).into_owned());
     }
-    let told = String::from_utf8_lossy(&run.stderr);
-    let last = told.lines().rev().find(|l| l.starts_with("ERROR"));
-    Err(last.unwrap_or(&told).to_owned())
+    let log = String::from_utf8_lossy(&run.stderr);
+    let last = log.lines().rev().find(|l| l.starts_with("ERROR"));
+    Err(last.unwrap_or(&log).to_owned())
 }
 
 /// Copies the files of a package; what building left there stays behind.
@@ -100,16 +100,16 @@ fn a_wheel_works_without_rust() {
         "-o",
         &code,
     ];
-    let told = run(&program, &arguments).expect("README's example compiles");
-    assert!(told.contains("proved: "), "{told}");
+    let log = run(&program, &arguments).expect("README's example compiles");
+    assert!(log.contains("proved: "), "{log}");
     assert!(fs::read_to_string(&code).is_ok_and(|c| c.contains("_mm512_")));
     let script = "tests/end_to_end/wheel.py";
     let statement = "tests/end_to_end/halide/near.stmt";
-    let told = run(&python, &[script, statement]).expect("the script runs");
-    println!("{told}");
+    let log = run(&python, &[script, statement]).expect("the script runs");
+    println!("{log}");
     assert!(
-        told.contains("halide: a pipeline") || told.contains("statement: "),
-        "{told}"
+        log.contains("halide: a pipeline") || log.contains("statement: "),
+        "{log}"
     );
     let _ = fs::remove_dir_all(&folder);
 }

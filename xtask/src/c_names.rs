@@ -43,8 +43,8 @@ const KEYWORDS: &str = "alignas alignof and and_eq asm bitand bitor bool catch c
 /// Writes the files; whether that was possible.
 pub(crate) fn run(root: &Path) -> bool {
     match write(root) {
-        Ok(told) => {
-            println!("{told}");
+        Ok(reported) => {
+            println!("{reported}");
             true
         }
         Err(reason) => {
@@ -148,9 +148,9 @@ fn refused(candidates: &BTreeSet<String>) -> Result<(BTreeSet<String>, BTreeSet<
         "c",
         "-",
     ];
-    let told = output("gcc", &arguments, &text)?;
+    let reported = output("gcc", &arguments, &text)?;
     let of = |complaint: &str| {
-        let lines = told.lines().filter(|l| l.contains(complaint));
+        let lines = reported.lines().filter(|l| l.contains(complaint));
         let numbers = lines.filter_map(|l| {
             l.split(".c:")
                 .nth(1)?

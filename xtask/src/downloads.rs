@@ -30,7 +30,7 @@ pub(crate) fn missing(root: &Path) -> Vec<Download> {
 }
 
 /// A line for each, and what they take together.
-pub(crate) fn told(all: &[Download]) -> String {
+pub(crate) fn reported(all: &[Download]) -> String {
     if all.is_empty() {
         return "downloads: none, all tools are here".to_owned();
     }
@@ -43,17 +43,17 @@ pub(crate) fn told(all: &[Download]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Download, told};
+    use super::{Download, reported};
 
     #[test]
     fn what_is_missing_is_named_with_its_size() {
-        assert_eq!(told(&[]), "downloads: none, all tools are here");
+        assert_eq!(reported(&[]), "downloads: none, all tools are here");
         let all = [
             Download::new("z3 (PyPI)".to_owned(), 39),
             Download::new("gcc (Debian)".to_owned(), 140),
         ];
         assert_eq!(
-            told(&all),
+            reported(&all),
             "downloads: 179 MB, once\n    39 MB  z3 (PyPI)\n   140 MB  gcc (Debian)"
         );
     }

@@ -47,8 +47,8 @@ mod tests {
                        /dev/vda          257783 91000       252     100% /\n";
         assert_eq!(free_mb(printed), Some(252));
         assert_eq!(free_mb("df: no such file\n"), None);
-        let told = too_little(252, 3_000).expect("too little");
-        assert!(told.contains("3000 MB") && told.contains("252 MB are free"));
+        let reported = too_little(252, 3_000).expect("too little");
+        assert!(reported.contains("3000 MB") && reported.contains("252 MB are free"));
         assert_eq!(too_little(3_000, 3_000), None);
     }
 }

@@ -36,7 +36,7 @@ pub(crate) fn test(root: &Path) -> bool {
         eprintln!("error: {lacking}");
         return false;
     }
-    println!("{}", downloads::told(&downloads::missing(root)));
+    println!("{}", downloads::reported(&downloads::missing(root)));
     let z3 = solver::find_or_fetch(root);
     match &z3 {
         Ok(path) => println!("solver for the tests: {}", path.display()),

@@ -184,8 +184,9 @@ fn check_examples(root: &Path, folder: &str, manifest: &str, breaches: &mut Vec<
 /// Whether the documentation in a source has a block of code.
 fn has_example(text: &str) -> bool {
     let lines = text.lines().map(str::trim_start);
-    let mut told = lines.filter_map(|l| l.strip_prefix("//!").or_else(|| l.strip_prefix("///")));
-    told.any(|line| line.trim_start().starts_with("```"))
+    let mut reported =
+        lines.filter_map(|l| l.strip_prefix("//!").or_else(|| l.strip_prefix("///")));
+    reported.any(|line| line.trim_start().starts_with("```"))
 }
 
 /// The Rust sources below a folder.

@@ -19,7 +19,7 @@ use semantics::diagnostic::Diagnostic;
 use semantics::print::variable;
 use semantics::sexpr::Sexpr;
 use semantics::span::Source;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
@@ -175,9 +175,20 @@ pub fn read(
         names: HashMap::new(),
     };
     let mut wrong = Vec::new();
+    // What is made of a wrong item is wrong for that reason alone.
+    let mut unmade: HashSet<&str> = HashSet::new();
     for item in items {
-        if let Err(diagnostic) = reader.item(item) {
-            wrong.push(diagnostic);
+        let mut words = item.list().into_iter().flatten().skip(1);
+        let title = words.next().and_then(Sexpr::atom);
+        let follows = words.filter_map(Sexpr::atom).any(|w| unmade.contains(w))
+            || item.form("return").is_some() && title.is_some_and(|w| unmade.contains(w));
+        match reader.item(item) {
+            Err(_) if follows => unmade.extend(title),
+            Err(diagnostic) => {
+                wrong.push(diagnostic);
+                unmade.extend(title);
+            }
+            Ok(()) => {}
         }
     }
     let mut program = reader.program;

@@ -1,6 +1,6 @@
 //! The commands that measure the search itself.
 
-use super::{BufferForm, Compile, CostRule, Emit, Form, Prover, Specs, Which, seconds};
+use super::{BufferForm, Compile, CostRule, Emit, Prover, ReportForm, Specs, Which, seconds};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use synth::compile::TIME_LIMIT;
@@ -21,8 +21,8 @@ pub(crate) struct Ablate {
     #[arg(long, value_name = "SECONDS", default_value_t = TIME_LIMIT.as_secs_f64(), value_parser = seconds)]
     pub(crate) time_limit: f64,
     /// How the table is written.
-    #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Text)]
-    pub(crate) report: Form,
+    #[arg(long, value_enum, value_name = "FORM", default_value_t = ReportForm::Text)]
+    pub(crate) report: ReportForm,
     /// Seed of the random inputs of the search.
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub(crate) seed: u64,
@@ -79,8 +79,8 @@ pub(crate) struct Reach {
     #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
     pub(crate) least: f64,
     /// How the result is written.
-    #[arg(long, value_enum, value_name = "FORM", default_value_t = Form::Text)]
-    pub(crate) report: Form,
+    #[arg(long, value_enum, value_name = "FORM", default_value_t = ReportForm::Text)]
+    pub(crate) report: ReportForm,
     /// Which prover to ask.
     #[command(flatten)]
     pub(crate) prover: Prover,
@@ -104,7 +104,7 @@ impl Compile {
             reference: false,
             run: false,
             emit: Emit::C,
-            report: Form::Text,
+            report: ReportForm::Text,
             time_limit: TIME_LIMIT.as_secs_f64(),
             memory_limit: 8192,
             explain: false,

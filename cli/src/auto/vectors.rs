@@ -3,10 +3,9 @@
 //! In: any kernel, sizes, the settings of a compilation. Out: the kernel with the schedule that
 //! is fastest here, or where this machine cannot run it, cheapest under the model; the kernel as it
 //! was written when nothing is cheaper. What can be chosen is said by [`schedule_space::climb`],
-//! what code statements get by the synthesis, asked once for each, and what it costs by [`super::cost`].
+//! what code statements get by the synthesis, asked once for each, and what it costs by [`synth::estimate::nest`].
 //! The result is cached: read again for the same kernel, sizes and processor.
 
-use super::cost::{self, Code};
 use super::sizes;
 use crate::assets;
 use crate::pipeline::{self, Settings};
@@ -14,7 +13,7 @@ use kernel::data::{fill, numbers};
 use kernel::eval::{self, Data};
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
-use lowering::window::{Lowered, Node, Source, Store, Window};
+use lowering::window::{Lowered, Node};
 use schedule::Scheduled;
 use schedule::directive::Directive;
 use schedule_space::climb::{self, Evaluate, Found, Limits, search};
@@ -26,7 +25,7 @@ use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 use store::object::{Key, Kind};
 use synth::compile::{Shape, prepared};
-use synth::estimate::WindowInput;
+use synth::estimate::nest::{self, Code};
 use validate::run;
 
 /// How a schedule is searched for.
@@ -73,7 +72,7 @@ pub(crate) struct Chosen {
     /// The kernel after its schedule.
     pub(crate) scheduled: Scheduled,
     /// What the search did, in words.
-    pub(crate) told: String,
+    pub(crate) reported: String,
     /// Nests that have no lanes, and why.
     pub(crate) scalar: Vec<(Span, String)>,
 }
@@ -87,10 +86,10 @@ pub(crate) fn choose(
     request: &ScheduleRequest,
     settings: &Settings,
 ) -> Result<Chosen, Vec<Diagnostic>> {
-    let chosen = |scheduled, told, scalar| {
+    let chosen = |scheduled, reported, scalar| {
         Ok(Chosen {
             scheduled,
-            told,
+            reported,
             scalar,
         })
     };
@@ -150,15 +149,10 @@ fn searched(
 ) -> Option<Found> {
     let begin = Instant::now();
     let widths = settings.operations.widths();
-    let registers = settings.operations.registers().last();
     let mut estimator = CostEstimator {
         kernel,
         settings,
         sizes: [sizes.clone(), sizes::near(kernel, sizes)],
-        machine: cost::Machine {
-            registers: registers.map_or(0, |class| class.count),
-            width: widths.widest(),
-        },
         given: None,
         known: HashMap::new(),
     };
@@ -181,12 +175,12 @@ fn searched(
         found.nests.0,
         estimator.known.len()
     );
-    told(&found, log);
+    reported(&found, log);
     Some(found)
 }
 
 /// What a search found, in words.
-fn told(found: &Found, log: &mut String) {
+fn reported(found: &Found, log: &mut String) {
     if found.nests.1 > 0 {
         let _ = writeln!(
             log,
@@ -340,7 +334,6 @@ struct CostEstimator<'a> {
     settings: &'a Settings,
     /// The sizes of the search, and some near them, where all that is left over is different.
     sizes: [BTreeMap<Symbol, i64>; 2],
-    machine: cost::Machine,
     /// Statements, and values that vector code computes, of the kernel as it was given, which is
     /// asked for first.
     given: Option<(usize, usize)>,
@@ -376,7 +369,7 @@ impl Evaluate for CostEstimator<'_> {
         }
         self.given.get_or_insert((lowered.windows.len(), all));
         let [at, near] = &self.sizes;
-        let of = |sizes| cost::cost(&lowered, &windows, &codes, sizes, self.machine);
+        let of = |sizes| nest::cost(&lowered, &windows, &codes, sizes, &self.settings.operations);
         Ok(of(at) + of(near) / NEAR)
     }
 }
@@ -407,26 +400,8 @@ impl CostEstimator<'_> {
         let found = pipeline::search(&alone, self.settings, &|| {});
         let programs = found.windows.iter().zip(found.programs);
         for (k, (window, program)) in new.into_iter().zip(programs) {
-            let code = program.map(|program| self.code(window, program));
+            let code = program.map(|program| Code::new(window, program, &self.settings.operations));
             self.known.insert(shapes[k].clone(), code);
-        }
-    }
-
-    fn code(&self, window: &Window, program: autoir::program::Program) -> Code {
-        let operations = &self.settings.operations;
-        let carried = carried(window).map(|name| WindowInput {
-            name,
-            width: 0,
-            in_memory: false,
-            held: false,
-            chains: 1,
-        });
-        let chain = carried.map_or(0, |input| operations.usage(&program, &[input]).chain);
-        Code {
-            weights: operations.weights(&program),
-            inputs: window.inputs.iter().map(|i| i.name.clone()).collect(),
-            chain: f64::from(chain),
-            program,
         }
     }
 }
@@ -447,15 +422,4 @@ fn tails(body: &[Node]) -> BTreeMap<usize, kernel::index::Index> {
         }
     }
     all
-}
-
-/// The input that holds the sum so far, of a window that adds to it.
-fn carried(window: &Window) -> Option<String> {
-    let same = |source: &Source| match (source, &window.store) {
-        (Source::Register(from), Store::Register(to)) => from == to,
-        (Source::Array(from), Store::Array(to)) => from == to,
-        _ => false,
-    };
-    let input = window.inputs.iter().find(|i| same(&i.source))?;
-    Some(input.name.clone())
 }

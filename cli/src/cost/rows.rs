@@ -45,14 +45,14 @@ fn in_vain(source: &Source, known: &BTreeSet<Known>) -> Vec<Diagnostic> {
         return Vec::new();
     };
     let patterns = patterns(source, &file, known);
-    let told = (0..patterns.len()).filter_map(|n| {
+    let reported = (0..patterns.len()).filter_map(|n| {
         let one = match patterns[n].all.is_empty() {
             true => Some(unmatched(&patterns[n], known)),
             false => hidden(source, &patterns, n),
         };
         one.map(|d| d.at(source, patterns[n].place))
     });
-    told.collect()
+    reported.collect()
 }
 
 /// What the search looks a row up by.
@@ -182,7 +182,7 @@ mod tests {
     use super::*;
 
     /// What is told of rows, each a line, for instructions with widths: line, message and hint.
-    fn told(rows: &[&str], instructions: &[(&str, u32)]) -> Vec<(usize, String, String)> {
+    fn reported(rows: &[&str], instructions: &[(&str, u32)]) -> Vec<(usize, String, String)> {
         let head = "# k* and the like\nmodel: m\ndefault: {latency: 1, throughput: 1}\nrows:\n";
         let rows: Vec<String> = rows.iter().map(|row| format!("- {{{row}}}\n")).collect();
         let source = Source::new("m.yaml", head.to_owned() + &rows.concat());
@@ -212,7 +212,7 @@ mod tests {
         let wide = "mnemonic: \"*psadbw\", latency: 3, throughput: 1";
         let narrow = "mnemonic: \"*mpsadbw\", latency: 4, throughput: 2";
         let between = "mnemonic: k*, latency: 1, throughput: 2";
-        let found = told(&[wide, between, narrow], &ALL);
+        let found = reported(&[wide, between, narrow], &ALL);
         let [(3, message, mend)] = found.as_slice() else {
             panic!("{found:?}")
         };
@@ -222,18 +222,18 @@ mod tests {
         );
         assert_eq!(mend, "move it above line 5");
         // What it says is true.
-        assert_eq!(told(&[narrow, wide, between], &ALL), []);
+        assert_eq!(reported(&[narrow, wide, between], &ALL), []);
         // At a width of its own a row hides nothing else, and is hidden by one for all widths.
         let at_512 = "mnemonic: vpsadbw, latency: 3, throughput: 2, width: 512";
-        assert_eq!(told(&[at_512, wide], &ALL), []);
-        assert_eq!(told(&[wide, at_512], &ALL).len(), 1);
+        assert_eq!(reported(&[at_512, wide], &ALL), []);
+        assert_eq!(reported(&[wide, at_512], &ALL).len(), 1);
     }
 
     #[test]
     fn what_no_order_mends_is_told_as_that() {
         let mends = |rows: &[&str]| -> Vec<(usize, String)> {
-            let told = told(rows, &ALL).into_iter();
-            told.map(|(line, _, mend)| (line, mend)).collect()
+            let reported = reported(rows, &ALL).into_iter();
+            reported.map(|(line, _, mend)| (line, mend)).collect()
         };
         let a = "mnemonics: [add, kand], latency: 1, throughput: 1";
         let b = "mnemonics: [\"a*\"], latency: 2, throughput: 1";
@@ -274,8 +274,8 @@ mod tests {
             let folder = root.join(set);
             let loaded = spec_parser::specs::load(&folder.join("manifest.yaml"));
             let loaded = loaded.unwrap_or_else(|_| panic!("{set} loads"));
-            let told = idle(&folder, &loaded.instructions);
-            let hidden: Vec<&String> = told
+            let reported = idle(&folder, &loaded.instructions);
+            let hidden: Vec<&String> = reported
                 .iter()
                 .map(|d| &d.message)
                 .filter(|m| m.contains("never counts"))

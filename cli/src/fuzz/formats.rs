@@ -528,12 +528,7 @@ fn window_program(_: &Path) -> Reader {
         .rows()
         .flat_map(|row| row.features().collect::<Vec<_>>());
     let features = features.map(str::to_owned).collect();
-    let costs = synth::cost::CostTable {
-        model: "none".to_owned(),
-        rule: Rule::Pressure,
-        rows: Vec::new(),
-        default: synth::cost::Timing::default(),
-    };
+    let costs = synth::cost::CostTable::uniform("none", 0, 0);
     let operations = TargetOperations::new(table, features, costs, Vec::new());
     Box::new(move |text| {
         let resolve = |operation: &str, values: &[i64], given: &[Given]| {

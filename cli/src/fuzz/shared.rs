@@ -21,7 +21,7 @@ use store::backend::Folder;
 use store::object::Store;
 use store::shared::Shared;
 use synth::compile::{Options, compile, prepared};
-use synth::cost::{CostTable, Rule, Timing};
+use synth::cost::CostTable;
 use synth::operations::TargetOperations;
 use synth::proof::computed;
 use target::RegisterClass;
@@ -55,15 +55,7 @@ fn operations() -> TargetOperations {
         .rows()
         .flat_map(|row| row.features().collect::<Vec<_>>());
     let features = features.map(str::to_owned).collect();
-    let costs = CostTable {
-        model: "none".to_owned(),
-        rule: Rule::Pressure,
-        rows: Vec::new(),
-        default: Timing {
-            latency: 10,
-            throughput: 5,
-        },
-    };
+    let costs = CostTable::uniform("none", 10, 5);
     let class = |width| RegisterClass {
         width,
         c_type: format!("__m{width}i"),

@@ -104,12 +104,12 @@ fn meaning(a: &Instruction, b: &Instruction, prover: &Prover, text: &mut String)
             let of = |name: &String, (_, value): &(String, Value)| (name.clone(), value.clone());
             let results: Vec<_> = [&a.name, &b.name].into_iter().zip(results).collect();
             let results: Vec<_> = results.into_iter().map(|(n, v)| of(n, v)).collect();
-            let told = operands.iter().chain(&results).map(|(n, v)| (n, v));
-            let told = listed(told);
+            let reported = operands.iter().chain(&results).map(|(n, v)| (n, v));
+            let reported = listed(reported);
             writeln!(
                 text,
                 "They mean different things, such as for\n{}",
-                told.trim_end()
+                reported.trim_end()
             )
         }
         Answer::Unknown(why) => writeln!(text, "Whether they mean the same was not decided: {why}"),

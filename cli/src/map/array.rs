@@ -26,7 +26,7 @@ use std::fmt::Write as _;
 use std::time::Instant;
 use tile::mapped::Request;
 use tile::systolic::place::Constraints;
-use tile::systolic::plan::{Outer, Stationary};
+use tile::systolic::plan::{LoopOrder, Stationary};
 use tile::systolic::program::{CommandProgram, Step};
 
 /// Tells of a program, and runs it: whether it agrees, where that is asked for.
@@ -72,8 +72,8 @@ pub(super) fn decided(request: &Map) -> Result<Decided, Vec<Diagnostic>> {
     Ok(Decided {
         tile: request.tile.as_deref().map(tile).transpose()?,
         outer: request.outer.map(|outer| match outer {
-            Outermost::Columns => Outer::Columns,
-            Outermost::Rows => Outer::Rows,
+            Outermost::Columns => LoopOrder::Columns,
+            Outermost::Rows => LoopOrder::Rows,
         }),
         buffers: request.buffers,
         stationary: request.stationary.map(|keeps| match keeps {
@@ -219,7 +219,7 @@ impl Commands<'_> {
         if run.request.run.is_none() {
             match timing::figures(run.machine, self.commands, &run.program.addresses) {
                 Ok(taken) => {
-                    self.told(&taken, report);
+                    self.reported(&taken, report);
                     return Ok(Status::Done);
                 }
                 Err(Untold::Fault(fault)) => {
@@ -265,7 +265,7 @@ impl Commands<'_> {
             products: simulator.products(),
             ..Taken::default()
         };
-        self.told(&taken, report);
+        self.reported(&taken, report);
         let speed = taken.products as f64 / seconds.max(1e-9) / 1e6;
         let _ = writeln!(report, "  simulated: {speed:.1} million products a second");
         match seed {
@@ -338,7 +338,7 @@ impl Commands<'_> {
     }
 
     /// Commands by kind, cycles in the model, how busy each queue is, how much of the array works.
-    fn told(&self, taken: &Taken, report: &mut String) {
+    fn reported(&self, taken: &Taken, report: &mut String) {
         let machine = self.run.machine;
         let kinds = taken.commands.iter().enumerate().filter(|(_, n)| **n > 0);
         let kinds = kinds.map(|(k, n)| format!("{n} {}", machine.instructions[k].instruction.name));

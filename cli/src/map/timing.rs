@@ -7,7 +7,7 @@ use codegen_gen::loops::{Around, around};
 use semantics::diagnostic::Diagnostic;
 use semantics::machine::Machine;
 use sim::timing::{Affine, Part, Taken, Unknown, taken};
-use tile::systolic::program::{Amount, CommandProgram, Node};
+use tile::systolic::program::{Amount, CommandNode, CommandProgram};
 
 /// Why there are no figures.
 pub(super) enum Untold {
@@ -43,9 +43,9 @@ pub(super) fn figures(
 }
 
 /// The nodes of a program, with the instructions of the host around them where they count.
-fn parts(body: &[Node], around: Option<&[Around]>, addresses: &[i64]) -> Vec<Part> {
-    let part = |(k, node): (usize, &Node)| match (node, around.map(|a| &a[k])) {
-        (Node::Do(command), around) => Part::Do {
+fn parts(body: &[CommandNode], around: Option<&[Around]>, addresses: &[i64]) -> Vec<Part> {
+    let part = |(k, node): (usize, &CommandNode)| match (node, around.map(|a| &a[k])) {
+        (CommandNode::Do(command), around) => Part::Do {
             instruction: command.instruction,
             operands: command
                 .operands
@@ -57,7 +57,7 @@ fn parts(body: &[Node], around: Option<&[Around]>, addresses: &[i64]) -> Vec<Par
                 _ => 0,
             },
         },
-        (Node::Loop { var, count, body }, around) => {
+        (CommandNode::Loop { var, count, body }, around) => {
             let (host, inner) = match around {
                 Some(Around::Loop(host, inner)) => (*host, Some(inner.as_slice())),
                 _ => ([0; 3], None),

@@ -24,8 +24,8 @@ pub(super) fn report(
         let _ = writeln!(report, "  order: no hazard: proved without a run");
         return Ok(Status::Done);
     };
-    let (told, safe) = ordered(run.machine, function).map_err(|d| vec![d])?;
-    let _ = writeln!(report, "  order: {told}");
+    let (reported, safe) = ordered(run.machine, function).map_err(|d| vec![d])?;
+    let _ = writeln!(report, "  order: {reported}");
     let (_, _, agrees) = loops::simulated(run, function, seed)?;
     let how = match agrees {
         true => "agrees with",

@@ -72,7 +72,11 @@ fn one(out: &mut String, k: usize, source: &str, kernel: &KernelReport, shown: &
         escaped(&kernel.name)
     );
     if let Some(run) = &kernel.run {
-        let _ = writeln!(out, "<p class=\"run\">Run: {}.</p>", escaped(&run.told()));
+        let _ = writeln!(
+            out,
+            "<p class=\"run\">Run: {}.</p>",
+            escaped(&run.reported())
+        );
     }
     if let Some(schedule) = &kernel.schedule {
         let _ = writeln!(out, "<pre class=\"schedule\">{}</pre>", escaped(schedule));

@@ -153,7 +153,7 @@ impl Spent {
 
     /// How many instructions are for which purpose, with the cycles that they take, and what the cost
     /// is bound by; nothing where there are no instructions.
-    pub(crate) fn told(&self) -> Option<String> {
+    pub(crate) fn reported(&self) -> Option<String> {
         let share = |purpose: Purpose| {
             let (count, cycles) = self.share(purpose);
             (count > 0).then(|| format!("{} {count} ({cycles:.1})", purpose.name()))
@@ -264,13 +264,13 @@ mod tests {
         ];
         let bound = "loads, which take 1.5 cycles".to_owned();
         assert_eq!(
-            Spent { parts, bound }.told().as_deref(),
+            Spent { parts, bound }.reported().as_deref(),
             Some("loads 2 (1.5), arithmetic 1 (0.5); bound by loads, which take 1.5 cycles")
         );
         let nothing = Spent {
             parts: Vec::new(),
             bound: "nothing".to_owned(),
         };
-        assert_eq!(nothing.told(), None);
+        assert_eq!(nothing.reported(), None);
     }
 }

@@ -16,6 +16,7 @@ use kernel::ast::Direction;
 use kernel::eval::Data;
 use kernel::tree::{Kernel, Param, Role};
 use kernel::types::Elem;
+use target::processor::Processor;
 
 /// What stands before `main` and is the same for every kernel.
 const PROLOGUE: &str = r#"#include <signal.h>
@@ -92,7 +93,7 @@ pub(super) fn words() -> impl Iterator<Item = &'static str> {
 /// The program around a kernel.
 pub fn harness(kernel: &Kernel) -> String {
     let placement = Placement::default();
-    let mut scope = Scope::new(kernel, &placement, &[]);
+    let mut scope = Scope::new(kernel, &placement, (&[], Processor::default().line));
     let [input, output, repeats, start, count] =
         ["input", "output", "repeats", "start", "count"].map(|name| scope.fresh(name));
     let (mut load, mut save) = (Text::default(), Text::default());

@@ -4,7 +4,7 @@
 //! kernel's evaluator does. It always succeeds; making it fast is the search's business.
 
 use super::operation::{c_type, constant};
-use super::scope::{Scope, declaration};
+use super::scope::Scope;
 use super::text::Text;
 use kernel::index::Index;
 use kernel::tree::{Expr, ExprKind, Op, Reduction};
@@ -94,7 +94,7 @@ impl Scope<'_> {
         match &value.kind {
             ExprKind::Register(id) => return self.register(*id).to_owned(),
             ExprKind::Local(id) => {
-                if let Some(register) = self.kept.get(id) {
+                if let Some(register) = self.materialized.get(id) {
                     return self.register(*register).to_owned();
                 }
             }
@@ -106,7 +106,7 @@ impl Scope<'_> {
             text.line(&format!("const {} {name} = {lane};", c_type(value.ty.elem)));
             return name;
         }
-        let declared = declaration(value.ty.elem, value.ty.lanes, &name);
+        let declared = self.declaration(value.ty.elem, value.ty.lanes, &name);
         let start = if self.active.is_some() { " = {0}" } else { "" };
         text.line(&format!("{declared}{start};"));
         self.compute(value, &name, text);
@@ -139,7 +139,7 @@ impl Scope<'_> {
             }
             ExprKind::Scalar(id) => self.scalar(*id).to_owned(),
             ExprKind::Register(id) => at(self.register(*id)),
-            ExprKind::Local(id) => match self.kept.get(id) {
+            ExprKind::Local(id) => match self.materialized.get(id) {
                 Some(register) => at(self.register(*register)),
                 None => at(&self.shared(*id, text)),
             },
@@ -184,7 +184,7 @@ impl Scope<'_> {
     ) -> String {
         let (elem, lanes) = (value.ty.elem, value.ty.lanes);
         let name = self.fresh("reduced");
-        text.line(&format!("{};", declaration(elem, lanes, &name)));
+        text.line(&format!("{};", self.declaration(elem, lanes, &name)));
         let (first, result) = match lanes {
             1 => ("0".to_owned(), name.clone()),
             _ => (format!("{LANE} * {n}"), format!("{name}[{LANE}]")),

@@ -28,9 +28,11 @@ pub(super) struct Scope<'k> {
     /// Which instruction implements each operation of the programs, and what becomes of loads.
     pub(super) placement: &'k Placement,
     /// The registers of local values that a window computes.
-    pub(super) kept: BTreeMap<usize, usize>,
+    pub(super) materialized: BTreeMap<usize, usize>,
     /// How C has the vector registers of the target.
     pub(super) registers: Registers<'k>,
+    /// Bytes of which the addresses of arrays are multiples.
+    pub(super) align: u32,
     /// The registers of the kernel that are variables of vectors: the names of these.
     pub(super) pieces: BTreeMap<usize, Vec<String>>,
     /// The variable that counts the active lanes of a result, and how many lanes that has.
@@ -58,7 +60,7 @@ impl<'k> Scope<'k> {
     pub(super) fn new(
         kernel: &'k Kernel,
         placement: &'k Placement,
-        registers: &'k [RegisterClass],
+        (registers, align): (&'k [RegisterClass], u32),
     ) -> Scope<'k> {
         let mut names = Names::default();
         let function = names.function(&kernel.name);
@@ -73,7 +75,8 @@ impl<'k> Scope<'k> {
             kernel,
             placement,
             registers: Registers(registers),
-            kept: BTreeMap::new(),
+            align,
+            materialized: BTreeMap::new(),
             pieces: BTreeMap::new(),
             heads: Vec::new(),
             pending: Vec::new(),
@@ -87,6 +90,14 @@ impl<'k> Scope<'k> {
             arrays,
             scalars,
             register_names,
+        }
+    }
+
+    /// The declaration of a value with lanes: a scalar, or an array aligned for vectors.
+    pub(super) fn declaration(&self, elem: Elem, lanes: u32, name: &str) -> String {
+        match lanes {
+            1 => format!("{} {name}", c_type(elem)),
+            _ => format!("_Alignas({}) {} {name}[{lanes}]", self.align, c_type(elem)),
         }
     }
 
@@ -294,12 +305,4 @@ fn is_sum(text: &str) -> bool {
         }
         depth == 0 && (c == '+' || c == '-')
     })
-}
-
-/// The declaration of a value with lanes: a scalar, or an array aligned for vectors.
-pub(super) fn declaration(elem: Elem, lanes: u32, name: &str) -> String {
-    match lanes {
-        1 => format!("{} {name}", c_type(elem)),
-        _ => format!("_Alignas(64) {} {name}[{lanes}]", c_type(elem)),
-    }
 }

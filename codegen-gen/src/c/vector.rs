@@ -6,7 +6,7 @@
 
 use super::operation::c_type;
 use super::register;
-use super::scope::{Scope, declaration};
+use super::scope::Scope;
 use super::text::Text;
 use autoir::instructions::{Implementation, OperandSource};
 use autoir::program::placed::{Place, Placed, Residence};
@@ -219,7 +219,7 @@ impl Scope<'_> {
         let name = self.fresh(&format!("b_{}", input.name));
         text.line(&format!(
             "{} = {{0}};",
-            declaration(input.ty.elem, input.ty.lanes.max(2), &name)
+            self.declaration(input.ty.elem, input.ty.lanes.max(2), &name)
         ));
         text.line(&format!("for (int l = 0; l < {bound}; l++)"));
         text.line(&format!("    {name}[l] = {element};"));
@@ -262,7 +262,7 @@ impl Scope<'_> {
             }
             (Store::Array(_), _) => {
                 let name = self.fresh("result");
-                let declared = declaration(window.output.elem, lanes.max(2), &name);
+                let declared = self.declaration(window.output.elem, lanes.max(2), &name);
                 text.line(&format!("{declared};"));
                 name
             }
@@ -419,7 +419,8 @@ impl Scope<'_> {
         let name = self.fresh("table");
         let values = register::table(bits, element);
         text.line(&format!(
-            "_Alignas(64) static const uint{element}_t {name}[{}] = {{",
+            "_Alignas({}) static const uint{element}_t {name}[{}] = {{",
+            self.align,
             values.len()
         ));
         for row in values.chunks(16) {

@@ -7,7 +7,7 @@ use semantics::instruction::{Element, Form, Instruction, Operand, Origin, Output
 use semantics::op::{Op, OpCode};
 use semantics::sort::Sort;
 use semantics::term::Term;
-use std::process::Command;
+use toolchain::c;
 
 fn operand(name: &str, c_type: &str, width: u32, role: Role) -> Operand {
     Operand {
@@ -166,18 +166,12 @@ fn a_shown_input_is_a_program() {
     );
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("shown.c"), &text).expect("a file");
-    let built = Command::new("gcc")
-        .args([
-            "-O1", "-Wall", "-Wextra", "-Werror", "-o", "shown", "shown.c",
-        ])
-        .current_dir(folder.path())
-        .status();
-    assert!(built.expect("gcc is there").success(), "{text}");
-    let ran = Command::new(folder.path().join("shown")).output();
-    let ran = ran.expect("it runs");
-    assert_eq!(ran.status.code(), Some(1));
+    let flags = ["-O1", "-Wall", "-Wextra", "-Werror"];
+    let all = flags.into_iter().chain(["-o", "shown", "shown.c"]);
+    c::compile("gcc", all, folder.path()).unwrap_or_else(|messages| panic!("{text}{messages}"));
+    let said = c::run("shown", [""; 0], folder.path()).expect_err("it is another memory");
     assert_eq!(
-        String::from_utf8_lossy(&ran.stdout),
-        format!("memory at p ({at:#x}), byte 15: expected 07, found 00\n")
+        said,
+        format!("exit status: 1: memory at p ({at:#x}), byte 15: expected 07, found 00")
     );
 }

@@ -122,8 +122,10 @@ impl<'u> Function<'u> {
     pub(super) fn buffer(&mut self, bits: u32) -> String {
         let name = self.fresh();
         let bytes = bits.div_ceil(8);
-        self.buffers
-            .push_str(&format!("  {name} = alloca [{bytes} x i8], align 64\n"));
+        let align = self.unit.align;
+        self.buffers.push_str(&format!(
+            "  {name} = alloca [{bytes} x i8], align {align}\n"
+        ));
         name
     }
 
@@ -296,7 +298,8 @@ impl<'u> Function<'u> {
             let text: String = bytes.iter().map(|b| format!("\\{b:02X}")).collect();
             let count = bytes.len();
             body.push_str(&format!(
-                "{name} = private unnamed_addr constant [{count} x i8] c\"{text}\", align 64\n",
+                "{name} = private unnamed_addr constant [{count} x i8] c\"{text}\", align {}\n",
+                self.unit.align,
             ));
         }
         body.push_str(&format!(

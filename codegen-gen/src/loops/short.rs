@@ -4,22 +4,22 @@
 //! In: loops of commands. Out: the same commands in the same order, with fewer loops. Those on the top level
 //! stay, since code of the host stands between them.
 
-use tile::systolic::program::{Amount, Command, Node};
+use tile::systolic::program::{Amount, Command, CommandNode};
 
 /// Rounds of a loop, and commands of all of them, that are written out at most.
 const ROUNDS: i64 = 8;
 const COMMANDS: i64 = 16;
 
 /// Nodes of the top level.
-pub(super) fn written_out(body: &[Node]) -> Vec<Node> {
+pub(super) fn written_out(body: &[CommandNode]) -> Vec<CommandNode> {
     body.iter().map(within).collect()
 }
 
 /// A node, with what is short inside of it written out.
-fn within(node: &Node) -> Node {
+fn within(node: &CommandNode) -> CommandNode {
     match node {
-        Node::Do(command) => Node::Do(command.clone()),
-        Node::Loop { var, count, body } => Node::Loop {
+        CommandNode::Do(command) => CommandNode::Do(command.clone()),
+        CommandNode::Loop { var, count, body } => CommandNode::Loop {
             var: *var,
             count: *count,
             body: body.iter().flat_map(|n| rounds(within(n))).collect(),
@@ -28,13 +28,13 @@ fn within(node: &Node) -> Node {
 }
 
 /// The rounds of a loop, if it is short.
-fn rounds(node: Node) -> Vec<Node> {
-    let Node::Loop { var, count, body } = &node else {
+fn rounds(node: CommandNode) -> Vec<CommandNode> {
+    let CommandNode::Loop { var, count, body } = &node else {
         return vec![node];
     };
     let commands = body.iter().map(|n| match n {
-        Node::Do(command) => Some(command),
-        Node::Loop { .. } => None,
+        CommandNode::Do(command) => Some(command),
+        CommandNode::Loop { .. } => None,
     });
     let Some(commands) = commands.collect::<Option<Vec<_>>>() else {
         return vec![node];
@@ -43,7 +43,11 @@ fn rounds(node: Node) -> Vec<Node> {
     if *count > ROUNDS || all > COMMANDS {
         return vec![node];
     }
-    let each = (0..*count).flat_map(|k| commands.iter().map(move |c| Node::Do(at(c, *var, k))));
+    let each = (0..*count).flat_map(|k| {
+        commands
+            .iter()
+            .map(move |c| CommandNode::Do(at(c, *var, k)))
+    });
     each.collect()
 }
 

@@ -123,7 +123,7 @@ impl<'d> Plan<'_, 'd> {
         let end = at + 1 + name.len();
         let place = Span::new(begin + at, begin + end);
         let source = self.source;
-        let told = |message: String, hint: String| {
+        let reported = |message: String, hint: String| {
             Box::new(Diagnostic::error(message).at(source, place).hint(hint))
         };
         let Some(&found) = names.get(name) else {
@@ -139,7 +139,7 @@ impl<'d> Plan<'_, 'd> {
                     format!("`autoir_{isa}_calls.ll` of a build declares all of them")
                 }
             };
-            return Err(told(
+            return Err(reported(
                 format!("there is no operation `@{name}` of {}", self.set.isa),
                 hint,
             ));
@@ -147,10 +147,10 @@ impl<'d> Plan<'_, 'd> {
         let (true, Some((arguments, after))) = (call_before(&line[..at]), list(&line[end..]))
         else {
             let hint = "only calls on one line are lowered".to_owned();
-            return Err(told(format!("`@{name}` is used, not called"), hint));
+            return Err(reported(format!("`@{name}` is used, not called"), hint));
         };
         if after.contains(PREFIX) {
-            return Err(told(
+            return Err(reported(
                 "two calls on a line".to_owned(),
                 "one a line".to_owned(),
             ));
@@ -161,7 +161,7 @@ impl<'d> Plan<'_, 'd> {
             let (own, wanted) = (arguments.len(), parameters.len());
             let names: Vec<&str> = parameters.iter().map(|o| o.name.as_str()).collect();
             let hint = format!("they are {}", names.join(", "));
-            return Err(told(
+            return Err(reported(
                 format!("`@{name}` has {wanted} arguments, not {own}"),
                 hint,
             ));
@@ -179,7 +179,7 @@ impl<'d> Plan<'_, 'd> {
             let Some(value) = value.filter(fits) else {
                 let (own, of) = (argument.value, &operand.name);
                 let message = format!("`{own}` is no constant that `{of}` of `@{name}` takes");
-                return Err(told(message, format!("it must be {}", range(allowed))));
+                return Err(reported(message, format!("it must be {}", range(allowed))));
             };
             let _ = write!(symbol, ".c{value}");
             constants.insert(operand.name.as_str(), value);
@@ -188,7 +188,10 @@ impl<'d> Plan<'_, 'd> {
         match self.wanted.iter().find(|w| w.symbol == symbol) {
             Some(known) if known.given != given => {
                 let message = format!("`@{name}` is called with other types than before");
-                return Err(told(message, format!("before: {}", known.given.join(", "))));
+                return Err(reported(
+                    message,
+                    format!("before: {}", known.given.join(", ")),
+                ));
             }
             Some(_) => {}
             None => self.wanted.push(Wanted {
@@ -204,7 +207,7 @@ impl<'d> Plan<'_, 'd> {
 
     /// What a compiler says of a line of the lowered module, counted from 1: it points at that line
     /// of the source where it is one of these.
-    pub fn told(&self, line: usize, message: &str) -> Diagnostic {
+    pub fn reported(&self, line: usize, message: &str) -> Diagnostic {
         let diagnostic = Diagnostic::error(message);
         let place = line.checked_sub(1).and_then(|line| self.lines.get(line));
         match place {

@@ -10,7 +10,7 @@ use semantics::subst::replace_vars;
 use semantics::term::Term;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use synth::cost::{CostTable, Rule, Timing};
+use synth::cost::CostTable;
 use synth::operations::TargetOperations;
 use target::{Held, RegisterClass};
 
@@ -126,15 +126,7 @@ fn transfer(
 /// A target that has these instructions, each of one cycle, and registers of 512 bits.
 #[allow(dead_code)] // Not every test chooses instructions.
 pub(crate) fn target(instructions: &[(Instance, Implementation)]) -> TargetOperations {
-    let costs = CostTable {
-        model: "one cycle each".to_owned(),
-        rule: Rule::Pressure,
-        rows: Vec::new(),
-        default: Timing {
-            latency: 10,
-            throughput: 10,
-        },
-    };
+    let costs = CostTable::uniform("one cycle each", 10, 10);
     let class = RegisterClass {
         width: 512,
         c_type: "__m512i".to_owned(),

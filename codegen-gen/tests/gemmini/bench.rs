@@ -29,13 +29,13 @@ pub(crate) fn gemmini() -> Machine {
 
 /// The specification with edits in its manifest, which are right.
 pub(crate) fn edited(edits: &[(&str, &str)]) -> Machine {
-    let (machine, wrong) = told(edits);
+    let (machine, wrong) = reported(edits);
     assert!(wrong.is_empty(), "{}", render(&wrong));
     machine
 }
 
 /// The specification with edits in its manifest, and what is wrong with it.
-pub(crate) fn told(edits: &[(&str, &str)]) -> (Machine, Vec<Diagnostic>) {
+pub(crate) fn reported(edits: &[(&str, &str)]) -> (Machine, Vec<Diagnostic>) {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../isa-specs/gemmini");
     let folder = tempfile::tempdir().expect("a folder");
     for entry in std::fs::read_dir(own).expect("our specification") {

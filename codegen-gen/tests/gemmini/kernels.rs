@@ -3,7 +3,7 @@
 use super::bench::{agrees, agrees_with, cycles, gemmini, mapped, proposal_agrees};
 use tile::mapped::Verdict;
 use tile::systolic::place::Constraints;
-use tile::systolic::plan::{Outer, Plan, Stationary};
+use tile::systolic::plan::{LoopOrder, Plan, Stationary};
 
 fn kernel(name: &str) -> String {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../kernels/gemmini");
@@ -85,7 +85,7 @@ fn the_hardware_loop_agrees() {
 #[test]
 fn every_plan_agrees() {
     let machine = gemmini();
-    for outer in [Outer::Columns, Outer::Rows] {
+    for outer in [LoopOrder::Columns, LoopOrder::Rows] {
         for buffers in [1, 2] {
             for stationary in [Stationary::Weights, Stationary::Outputs] {
                 let plan = Plan {
@@ -168,7 +168,11 @@ fn the_array_transposes_factors() {
     let machines = [gemmini(), super::bench::edited(&[("DIM: 16 ", "DIM: 8 ")])];
     for (left, right) in [(false, true), (true, false), (true, true)] {
         let text = turned(left, right);
-        for (outer, buffers) in [(Outer::Columns, 2), (Outer::Rows, 1), (Outer::Rows, 2)] {
+        for (outer, buffers) in [
+            (LoopOrder::Columns, 2),
+            (LoopOrder::Rows, 1),
+            (LoopOrder::Rows, 2),
+        ] {
             for stationary in [Stationary::Weights, Stationary::Outputs] {
                 let constraints = Constraints {
                     tile: Some((2, 3)),
@@ -188,7 +192,9 @@ fn the_array_transposes_factors() {
                     let mapped = mapped(machine, &text, &[2, 35, 50, 21], constraints);
                     match mapped {
                         Ok((_, verdict)) => assert_eq!(verdict, Verdict::Proved),
-                        Err(told) => assert!(told.contains("cannot transpose"), "{told}"),
+                        Err(log) => {
+                            assert!(log.contains("cannot transpose"), "{log}")
+                        }
                     }
                     if possible {
                         let sizes = [1, 70, 33, 90];
@@ -210,14 +216,14 @@ fn the_array_transposes_factors() {
 fn an_array_without_transposers_is_data() {
     let fields = " | left_transposed << 8 | right_transposed << 9";
     let machine = super::bench::edited(&[(fields, "")]);
-    let told = mapped(
+    let log = mapped(
         &machine,
         &turned(false, true),
         &[1, 20, 18, 17],
         Constraints::default(),
     );
-    let told = told.expect_err("it lies the other way round");
-    assert!(told.contains("no loop walks neighbours"), "{told}");
+    let log = log.expect_err("it lies the other way round");
+    assert!(log.contains("no loop walks neighbours"), "{log}");
     let program = super::bench::beside_host(&machine, &turned(false, true), &[1, 20, 18, 17]);
     assert_eq!(program.host.len(), 1, "the host lays out the right factor");
 }

@@ -11,7 +11,7 @@ use semantics::random::Random;
 use semantics::span::Span;
 use std::collections::BTreeMap;
 use tile::program::{ArrayUse, Placed};
-use tile::systolic::program::{Amount, Command, CommandProgram, Node};
+use tile::systolic::program::{Amount, Command, CommandNode, CommandProgram};
 
 const ADDRESSES: [i64; 2] = [0x4_2340, 0x1_0000_1000];
 
@@ -89,7 +89,7 @@ fn nodes(
     command: usize,
     (outer, vars): (&[usize], &mut usize),
     pool: &[Amount],
-) -> Vec<Node> {
+) -> Vec<CommandNode> {
     let count = 1 + random.below(5);
     let mut all = Vec::new();
     for _ in 0..count {
@@ -99,7 +99,7 @@ fn nodes(
             let inside = [outer, &[own]].concat();
             let mut again = pool.to_vec();
             again.extend((0..3).map(|_| amount(random, &inside)));
-            all.push(Node::Loop {
+            all.push(CommandNode::Loop {
                 var: own,
                 count: 1 + i64::try_from(random.below(4)).expect("small"),
                 body: nodes(random, command, (&inside, vars), &again),
@@ -114,7 +114,7 @@ fn nodes(
             amount.constant += *random.pick(&[0, 0, 16, 1024, 4096]);
             amount
         };
-        all.push(Node::Do(Command {
+        all.push(CommandNode::Do(Command {
             instruction: command,
             operands: vec![operand(), operand()],
         }));

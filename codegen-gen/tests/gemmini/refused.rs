@@ -1,6 +1,6 @@
 //! What cannot be mapped, and what is said of it.
 
-use super::bench::{edited, gemmini, mapped, told};
+use super::bench::{edited, gemmini, log, mapped};
 use semantics::diagnostic::render;
 use tile::systolic::place::Constraints;
 
@@ -13,11 +13,11 @@ fn refused(text: &str, sizes: &[i64], tile: Option<(i64, i64)>, words: &[&str]) 
     };
     match mapped(&gemmini(), text, sizes, constraints) {
         Ok(_) => panic!("it was mapped; expected {words:?}"),
-        Err(told) => {
+        Err(log) => {
             for word in words {
-                assert!(told.contains(word), "{told}\nhas no `{word}`");
+                assert!(log.contains(word), "{log}\nhas no `{word}`");
             }
-            assert!(told.contains("test.kernel:"), "it has a place: {told}");
+            assert!(log.contains("test.kernel:"), "it has a place: {log}");
         }
     }
 }
@@ -115,10 +115,10 @@ fn a_role_that_is_missing_is_named_and_a_wrong_one_is_not_believed() {
     for (edit, expected) in cases {
         let machine = edited(&[edit]);
         let found = mapped(&machine, KERNEL, &[5, 7, 9], Constraints::default());
-        let told = found
+        let log = found
             .err()
             .unwrap_or_else(|| panic!("{edit:?} is believed"));
-        assert!(told.contains(expected), "{edit:?}: {told}");
+        assert!(log.contains(expected), "{edit:?}: {log}");
     }
 }
 
@@ -148,11 +148,11 @@ fn roles_that_are_none_are_told_in_the_manifest() {
         (("stride | scale << 32", "stride | ("), "manifest.yaml"),
     ];
     for (edit, expected) in cases {
-        let (_, wrong) = told(&[edit]);
-        let told = render(&wrong);
+        let (_, wrong) = reported(&[edit]);
+        let log = render(&wrong);
         assert!(
-            wrong.len() == 1 && told.contains(expected),
-            "{edit:?}: {told}"
+            wrong.len() == 1 && log.contains(expected),
+            "{edit:?}: {log}"
         );
     }
 }

@@ -18,8 +18,8 @@ pub(crate) fn run(name: &str, arguments: &[&str]) -> String {
     let mut program = find::riscv(name).expect("it was there");
     let output = program.args(arguments).output();
     let output = output.expect("it was there");
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{name} {arguments:?}: {told}");
+    let log = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{name} {arguments:?}: {log}");
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 

@@ -31,16 +31,16 @@ fn plan(z3: std::path::PathBuf) -> Plan {
 #[test]
 fn every_rewrite_has_a_name_that_is_used_and_holds() {
     let plan = plan(need!(find::z3()));
-    let told = AtomicUsize::new(0);
+    let log = AtomicUsize::new(0);
     let rows = table(&sources(), &[1, 8], &plan, &|of, _| {
         assert!(
-            told.fetch_add(1, Ordering::Relaxed) < of,
+            log.fetch_add(1, Ordering::Relaxed) < of,
             "more than there are"
         );
     });
     assert!(rows.len() > 130, "{}", rows.len());
     let uses: usize = rows.iter().map(|row| row.uses).sum();
-    assert!(told.into_inner() >= uses, "{uses}");
+    assert!(log.into_inner() >= uses, "{uses}");
     for row in rows {
         assert!(row.kind <= Kind::Argued, "{row:?}");
         assert!(row.kind == Kind::Argued || row.solver > 0, "{row:?}");

@@ -22,10 +22,10 @@ struct Rule<R> {
     kind: Kind,
     /// What its pairs are; silent rules may have none.
     pair: Option<R>,
-    body: Node<R>,
+    body: Matcher<R>,
 }
 
-enum Node<R> {
+enum Matcher<R> {
     Text(String),
     Range(char, char),
     /// A character of a class.
@@ -37,16 +37,16 @@ enum Node<R> {
     Pushed,
     Drop,
     Rule(usize),
-    Ahead(bool, Box<Node<R>>),
-    Sequence(Vec<Node<R>>),
-    Choice(Vec<Node<R>>),
-    Optional(Box<Node<R>>),
-    Repeat(Box<Node<R>>),
+    Ahead(bool, Box<Matcher<R>>),
+    Sequence(Vec<Matcher<R>>),
+    Choice(Vec<Matcher<R>>),
+    Optional(Box<Matcher<R>>),
+    Repeat(Box<Matcher<R>>),
     /// Up to the first of these texts.
     Until(Vec<&'static str>),
-    Push(Box<Node<R>>),
+    Push(Box<Matcher<R>>),
     /// What was pushed is put back when it fails.
-    Restored(Box<Node<R>>),
+    Restored(Box<Matcher<R>>),
 }
 
 /// Rules that have no text.
@@ -115,29 +115,33 @@ impl<R: RuleType> Rules<R> {
         }
     }
 
-    fn run<'i>(&self, node: &Node<R>, state: State<'i, R>) -> ParseResult<State<'i, R>> {
+    fn run<'i>(&self, node: &Matcher<R>, state: State<'i, R>) -> ParseResult<State<'i, R>> {
         match node {
-            Node::Text(text) => state.match_string(text),
-            Node::Range(first, last) => state.match_range(*first..*last),
-            Node::One(class) => state.match_char_by(class),
-            Node::Any => state.skip(1),
-            Node::Start => state.start_of_input(),
-            Node::End(end) => state.rule(*end, |s| s.end_of_input()),
-            Node::Pushed => state.stack_match_peek(),
-            Node::Drop => state.stack_drop(),
-            Node::Rule(number) => self.rule(*number, state),
-            Node::Ahead(wanted, inner) => state.lookahead(*wanted, |s| self.run(inner, s)),
-            Node::Sequence(all) => state.sequence(|s| self.sequence(all, s)),
-            Node::Choice(all) => self.choice(all, state),
-            Node::Optional(inner) => state.optional(|s| self.run(inner, s)),
-            Node::Repeat(inner) => self.repeat(inner, state),
-            Node::Until(texts) => state.skip_until(texts),
-            Node::Push(inner) => state.stack_push(|s| self.run(inner, s)),
-            Node::Restored(inner) => state.restore_on_err(|s| self.run(inner, s)),
+            Matcher::Text(text) => state.match_string(text),
+            Matcher::Range(first, last) => state.match_range(*first..*last),
+            Matcher::One(class) => state.match_char_by(class),
+            Matcher::Any => state.skip(1),
+            Matcher::Start => state.start_of_input(),
+            Matcher::End(end) => state.rule(*end, |s| s.end_of_input()),
+            Matcher::Pushed => state.stack_match_peek(),
+            Matcher::Drop => state.stack_drop(),
+            Matcher::Rule(number) => self.rule(*number, state),
+            Matcher::Ahead(wanted, inner) => state.lookahead(*wanted, |s| self.run(inner, s)),
+            Matcher::Sequence(all) => state.sequence(|s| self.sequence(all, s)),
+            Matcher::Choice(all) => self.choice(all, state),
+            Matcher::Optional(inner) => state.optional(|s| self.run(inner, s)),
+            Matcher::Repeat(inner) => self.repeat(inner, state),
+            Matcher::Until(texts) => state.skip_until(texts),
+            Matcher::Push(inner) => state.stack_push(|s| self.run(inner, s)),
+            Matcher::Restored(inner) => state.restore_on_err(|s| self.run(inner, s)),
         }
     }
 
-    fn sequence<'i>(&self, all: &[Node<R>], mut state: State<'i, R>) -> ParseResult<State<'i, R>> {
+    fn sequence<'i>(
+        &self,
+        all: &[Matcher<R>],
+        mut state: State<'i, R>,
+    ) -> ParseResult<State<'i, R>> {
         for (k, node) in all.iter().enumerate() {
             if k > 0 {
                 state = self.skip(state)?;
@@ -147,7 +151,7 @@ impl<R: RuleType> Rules<R> {
         Ok(state)
     }
 
-    fn choice<'i>(&self, all: &[Node<R>], mut state: State<'i, R>) -> ParseResult<State<'i, R>> {
+    fn choice<'i>(&self, all: &[Matcher<R>], mut state: State<'i, R>) -> ParseResult<State<'i, R>> {
         for node in all {
             match self.run(node, state) {
                 Ok(state) => return Ok(state),
@@ -157,7 +161,7 @@ impl<R: RuleType> Rules<R> {
         Err(state)
     }
 
-    fn repeat<'i>(&self, inner: &Node<R>, state: State<'i, R>) -> ParseResult<State<'i, R>> {
+    fn repeat<'i>(&self, inner: &Matcher<R>, state: State<'i, R>) -> ParseResult<State<'i, R>> {
         let again =
             |state: State<'i, R>| state.sequence(|s| self.skip(s).and_then(|s| self.run(inner, s)));
         state.sequence(|s| s.optional(|s| self.run(inner, s).and_then(|s| s.repeat(again))))
@@ -211,7 +215,7 @@ impl<R: RuleType> Maker<'_, R> {
         })
     }
 
-    fn node(&self, expr: &Expr) -> Result<Node<R>, String> {
+    fn node(&self, expr: &Expr) -> Result<Matcher<R>, String> {
         let boxed = |e: &Expr| self.node(e).map(Box::new);
         let each = |all: &[Expr]| {
             all.iter()
@@ -221,39 +225,39 @@ impl<R: RuleType> Maker<'_, R> {
         let restored = |e: &Expr| {
             let node = self.node(e)?;
             Ok::<_, String>(match self.pushes(e, &mut Vec::new()) {
-                true => Node::Restored(Box::new(node)),
+                true => Matcher::Restored(Box::new(node)),
                 false => node,
             })
         };
         Ok(match expr {
-            Expr::Text(text) => Node::Text(text.clone()),
-            Expr::Range(first, last) => Node::Range(*first, *last),
+            Expr::Text(text) => Matcher::Text(text.clone()),
+            Expr::Range(first, last) => Matcher::Range(*first, *last),
             Expr::Name(name) => self.name(name)?,
-            Expr::Ahead(wanted, inner) => Node::Ahead(*wanted, boxed(inner)?),
-            Expr::Sequence(all) => Node::Sequence(each(all)?),
+            Expr::Ahead(wanted, inner) => Matcher::Ahead(*wanted, boxed(inner)?),
+            Expr::Sequence(all) => Matcher::Sequence(each(all)?),
             Expr::Choice(all) => {
-                Node::Choice(all.iter().map(restored).collect::<Result<Vec<_>, _>>()?)
+                Matcher::Choice(all.iter().map(restored).collect::<Result<Vec<_>, _>>()?)
             }
-            Expr::Optional(inner) => Node::Optional(Box::new(restored(inner)?)),
+            Expr::Optional(inner) => Matcher::Optional(Box::new(restored(inner)?)),
             Expr::Repeat(inner) => match until(inner) {
-                Some(texts) => Node::Until(texts),
-                None => Node::Repeat(Box::new(restored(inner)?)),
+                Some(texts) => Matcher::Until(texts),
+                None => Matcher::Repeat(Box::new(restored(inner)?)),
             },
-            Expr::Push(inner) => Node::Push(boxed(inner)?),
+            Expr::Push(inner) => Matcher::Push(boxed(inner)?),
         })
     }
 
-    fn name(&self, name: &str) -> Result<Node<R>, String> {
+    fn name(&self, name: &str) -> Result<Matcher<R>, String> {
         if let Some(&number) = self.numbers.get(name) {
-            return Ok(Node::Rule(number));
+            return Ok(Matcher::Rule(number));
         }
         Ok(match name {
-            "ANY" => Node::Any,
-            "SOI" => Node::Start,
-            "EOI" => Node::End(self.named("EOI").ok_or("`EOI` is not named")?),
-            "PEEK_ALL" => Node::Pushed,
-            "DROP" => Node::Drop,
-            _ => Node::One(class(name).ok_or_else(|| format!("there is no rule `{name}`"))?),
+            "ANY" => Matcher::Any,
+            "SOI" => Matcher::Start,
+            "EOI" => Matcher::End(self.named("EOI").ok_or("`EOI` is not named")?),
+            "PEEK_ALL" => Matcher::Pushed,
+            "DROP" => Matcher::Drop,
+            _ => Matcher::One(class(name).ok_or_else(|| format!("there is no rule `{name}`"))?),
         })
     }
 

@@ -95,8 +95,8 @@ impl Question {
         let source = Source::new("term", text);
         let term = parse::term(&source, Span::new(0, text.len()), &sorts);
         let term = term.map_err(|diagnostics| {
-            let told = diagnostics.first().map(ToString::to_string);
-            told.unwrap_or_else(|| "it is no term".to_owned())
+            let reported = diagnostics.first().map(ToString::to_string);
+            reported.unwrap_or_else(|| "it is no term".to_owned())
         })?;
         self.terms.push(term);
         Ok(())

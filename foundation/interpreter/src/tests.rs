@@ -19,7 +19,7 @@ fn of_a_memory_the_bytes_that_changed_are_told() {
 
 #[test]
 fn what_is_wrong_is_told_in_a_line() {
-    for (question, told) in [
+    for (question, log) in [
         ("bits a 8 0102 03", "two hexadecimal digits"),
         ("bits a 0 00", "width"),
         ("bits a 99999999 00", "width"),
@@ -34,7 +34,7 @@ fn what_is_wrong_is_told_in_a_line() {
     ] {
         let told_here = answer(question);
         assert!(told_here.starts_with("wrong "), "{question}: {told_here}");
-        assert!(told_here.contains(told), "{question}: {told_here}");
+        assert!(told_here.contains(log), "{question}: {told_here}");
         assert_eq!(told_here.lines().count(), 1, "{question}: {told_here}");
     }
 }

@@ -35,7 +35,7 @@ pub(crate) enum Shape {
 }
 
 /// A node with what is known of it.
-pub(crate) struct Node {
+pub(crate) struct GraphNode {
     /// What it is.
     pub(crate) shape: Shape,
     /// The innermost binder that it depends on.
@@ -47,7 +47,7 @@ pub(crate) struct Node {
 /// A term as a graph.
 pub(crate) struct Graph {
     /// The nodes, arguments first.
-    pub(crate) nodes: Vec<Node>,
+    pub(crate) nodes: Vec<GraphNode>,
     /// The whole term.
     pub(crate) root: NodeId,
 }
@@ -64,7 +64,7 @@ enum Binding {
 type Meaning = (Term, Vec<Binding>);
 
 struct Builder {
-    nodes: Vec<Node>,
+    nodes: Vec<GraphNode>,
     scopes: Scope,
     /// Bound variables in reach, outermost first.
     reach: Vec<Binding>,
@@ -132,7 +132,7 @@ impl Builder {
         }
         let shape = self.shape(t);
         let node = self.nodes.len();
-        self.nodes.push(Node {
+        self.nodes.push(GraphNode {
             shape,
             home,
             uses: 0,

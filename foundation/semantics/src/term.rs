@@ -71,7 +71,7 @@ pub enum Kind {
 }
 
 /// A node of the term table.
-struct Node {
+struct Interned {
     kind: Kind,
     sort: Sort,
     hash: u64,
@@ -82,7 +82,7 @@ struct Node {
 
 /// A hash-consed term.
 #[derive(Clone, Copy)]
-pub struct Term(&'static Node);
+pub struct Term(&'static Interned);
 
 /// A reason why an application is not a term.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -184,7 +184,7 @@ impl Hash for Kind {
 }
 
 /// Each entry holds its node's hash too, so that a miss does not touch the node.
-type Shard = HashTable<(u64, &'static Node)>;
+type Shard = HashTable<(u64, &'static Interned)>;
 const SHARDS: usize = 64;
 static TABLE: LazyLock<Vec<Mutex<Shard>>> =
     LazyLock::new(|| (0..SHARDS).map(|_| Mutex::new(Shard::new())).collect());
@@ -198,7 +198,7 @@ fn intern(kind: Kind, sort: Sort) -> Term {
     let mut shard = shard
         .lock()
         .unwrap_or_else(std::sync::PoisonError::into_inner);
-    let same = |&(h, n): &(u64, &Node)| h == hash && n.sort == sort && n.kind == kind;
+    let same = |&(h, n): &(u64, &Interned)| h == hash && n.sort == sort && n.kind == kind;
     let slot = match shard.entry(hash, same, |&(h, _)| h) {
         Entry::Occupied(e) => return Term(e.get().1),
         Entry::Vacant(slot) => slot,
@@ -206,7 +206,7 @@ fn intern(kind: Kind, sort: Sort) -> Term {
     let binders = kind_binders(&kind);
     let size = kind_children(&kind).fold(1u32, |n, t| n.saturating_add(t.0.size));
     let height = kind_children(&kind).map(|t| t.0.height).max();
-    let node: &'static Node = Box::leak(Box::new(Node {
+    let node: &'static Interned = Box::leak(Box::new(Interned {
         kind,
         sort,
         hash,

@@ -33,7 +33,7 @@ fn main() {
         let start = Instant::now();
         let verdict = prover.prove_equal(query.a, query.b);
         let took = start.elapsed();
-        let told = match &verdict {
+        let reported = match &verdict {
             Verdict::Proved(evidence) => evidence.to_string(),
             Verdict::Refuted(_) => "refuted".to_owned(),
             Verdict::Unknown(reason) => reason.to_string(),
@@ -44,12 +44,12 @@ fn main() {
         };
         assert!(
             expected,
-            "{}, {} elements: {told}",
+            "{}, {} elements: {reported}",
             query.name, query.elements
         );
         let alone = solver.as_ref().map_or_else(String::new, |s| raw(s, &query));
         println!(
-            "{:62} {:9.2}  {told:44} {alone}",
+            "{:62} {:9.2}  {reported:44} {alone}",
             query.name,
             took.as_secs_f64() * 1e3
         );
@@ -60,10 +60,10 @@ fn main() {
 fn raw(solver: &Prover, query: &queries::Query) -> String {
     let start = Instant::now();
     let answer = solver.solve_as_written(&[b::negate(b::eq(query.a, query.b))]);
-    let told = match answer {
+    let reported = match answer {
         Answer::Sat(_) => "different",
         Answer::Unsat(_) => "equal",
         Answer::Unknown(_) => "unknown",
     };
-    format!("{told} {:.2} s", start.elapsed().as_secs_f64())
+    format!("{reported} {:.2} s", start.elapsed().as_secs_f64())
 }

@@ -93,7 +93,7 @@ impl Prover {
 
     /// The evidence of a proof that was kept under a text that says all that was proved; never
     /// when an SMT solver is asked everything.
-    pub fn kept(&self, what: &str) -> Option<Evidence> {
+    pub fn cached(&self, what: &str) -> Option<Evidence> {
         let cache = self.cache.as_ref().filter(|_| !self.config.only_solver)?;
         cache.evidence(&cache::key(PROOFS, what))
     }

@@ -158,7 +158,7 @@ fn engines_agree_on_every_operator() {
                 constraints(&example, &expected, true),
                 constraints(&example, &expected, false),
             );
-            let told = |found: &Found| {
+            let log = |found: &Found| {
                 format!(
                     "{}: {} is {expected:?} on {model:?}: {found:?}",
                     info.name, example.term
@@ -168,18 +168,27 @@ fn engines_agree_on_every_operator() {
             assert!(
                 matches!(found, Found::Model(_)),
                 "embedded, {}",
-                told(&found)
+                reported(&found)
             );
             let found = blast::satisfy(&no, limits).0;
-            assert_eq!(found, Found::Nothing, "embedded, {}", told(&found));
+            assert_eq!(found, Found::Nothing, "embedded, {}", reported(&found));
             let Some(solver) = solver.as_ref().filter(|_| round < 4) else {
                 continue;
             };
             match (script(&yes), script(&no)) {
                 (Ok(yes), Ok(no)) => {
                     let found = solver.ask(&yes);
-                    assert!(matches!(found, Found::Model(_)), "solver, {}", told(&found));
-                    assert_eq!(solver.ask(&no), Found::Nothing, "solver, {}", told(&found));
+                    assert!(
+                        matches!(found, Found::Model(_)),
+                        "solver, {}",
+                        reported(&found)
+                    );
+                    assert_eq!(
+                        solver.ask(&no),
+                        Found::Nothing,
+                        "solver, {}",
+                        reported(&found)
+                    );
                     asked += 1;
                 }
                 (Err(Reason::Unsupported(what)), _) => {

@@ -321,10 +321,10 @@ fn damaged_caches_are_set_aside() {
             panic!("it holds")
         };
         assert_eq!(evidence.cached, 0, "damage {k} is not believed");
-        let told = store.problems();
+        let log = store.problems();
         assert!(
-            told.len() == 1 && told[0].message.ends_with("is damaged"),
-            "{told:?}"
+            log.len() == 1 && log[0].message.ends_with("is damaged"),
+            "{log:?}"
         );
         drop(prover);
         assert_eq!(

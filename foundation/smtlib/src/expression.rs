@@ -17,11 +17,11 @@ use std::sync::Arc;
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Expression {
     sort: Sort,
-    node: Arc<Node>,
+    node: Arc<Shared>,
 }
 
 #[derive(PartialEq, Eq, Hash, Debug)]
-enum Node {
+enum Shared {
     Name(String),
     Bits(Bits),
     Truth(bool),
@@ -29,24 +29,24 @@ enum Node {
 }
 
 impl Expression {
-    fn new(sort: Sort, node: Node) -> Expression {
+    fn new(sort: Sort, node: Shared) -> Expression {
         let node = Arc::new(node);
         Expression { sort, node }
     }
 
     /// What a name stands for.
     pub fn name(name: &str, sort: Sort) -> Expression {
-        Expression::new(sort, Node::Name(name.to_owned()))
+        Expression::new(sort, Shared::Name(name.to_owned()))
     }
 
     /// A bit vector.
     pub fn bits(bits: &Bits) -> Expression {
-        Expression::new(Sort::Bv(bits.width()), Node::Bits(bits.clone()))
+        Expression::new(Sort::Bv(bits.width()), Shared::Bits(bits.clone()))
     }
 
     /// A truth value.
     pub fn truth(truth: bool) -> Expression {
-        Expression::new(Sort::Bool, Node::Truth(truth))
+        Expression::new(Sort::Bool, Shared::Truth(truth))
     }
 
     /// A symbol of SMT-LIB's theories, with its indices, applied: `bvadd`, `(_ extract 7 0)`.
@@ -64,7 +64,7 @@ impl Expression {
 
     /// An application whose sort is known.
     pub(crate) fn applied(symbol: &str, arguments: Vec<Expression>, sort: Sort) -> Expression {
-        Expression::new(sort, Node::Applied(symbol.to_owned(), arguments))
+        Expression::new(sort, Shared::Applied(symbol.to_owned(), arguments))
     }
 
     /// The term that a text is, over names of which the sorts are known.
@@ -103,16 +103,16 @@ impl Expression {
 impl fmt::Display for Expression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.node {
-            Node::Name(name) => f.write_str(name),
-            Node::Truth(truth) => write!(f, "{truth}"),
-            Node::Bits(bits) => {
+            Shared::Name(name) => f.write_str(name),
+            Shared::Truth(truth) => write!(f, "{truth}"),
+            Shared::Bits(bits) => {
                 f.write_str("#b")?;
                 let digits = (0..bits.width()).rev().map(|k| u8::from(bits.bit(k)));
                 digits
                     .into_iter()
                     .try_for_each(|digit| write!(f, "{digit}"))
             }
-            Node::Applied(symbol, arguments) => {
+            Shared::Applied(symbol, arguments) => {
                 write!(f, "({symbol}")?;
                 arguments.iter().try_for_each(|a| write!(f, " {a}"))?;
                 f.write_str(")")

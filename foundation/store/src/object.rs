@@ -74,7 +74,7 @@ pub struct Store(Arc<Inner>);
 struct Inner {
     backend: Box<dyn Backend>,
     shared: Option<Shared>,
-    told: Mutex<Told>,
+    reported: Mutex<Told>,
 }
 
 /// What went wrong.
@@ -109,7 +109,7 @@ impl Store {
         Store(Arc::new(Inner {
             backend,
             shared,
-            told: Mutex::default(),
+            reported: Mutex::default(),
         }))
     }
 
@@ -165,7 +165,7 @@ impl Store {
 
     /// What went wrong since this was asked last.
     pub fn problems(&self) -> Vec<Diagnostic> {
-        let mut problems = std::mem::take(&mut self.told().problems);
+        let mut problems = std::mem::take(&mut self.reported().problems);
         problems.extend(self.shared().into_iter().flat_map(Shared::problems));
         problems
     }
@@ -196,7 +196,7 @@ impl Store {
         };
         let message = format!("`{}` is damaged", backend.shown(name));
         let problem = Diagnostic::warning(message).with_note(note);
-        self.told().problems.push(problem);
+        self.reported().problems.push(problem);
     }
 
     /// Lets go of the oldest objects of a kind that has too many.
@@ -209,17 +209,22 @@ impl Store {
     }
 
     fn cannot_write(&self, name: &str, error: &std::io::Error) {
-        let mut told = self.told();
-        if std::mem::replace(&mut told.cannot_write, true) {
+        let mut reported = self.reported();
+        if std::mem::replace(&mut reported.cannot_write, true) {
             return;
         }
         let message = format!("`{}` cannot be kept: {error}", self.0.backend.shown(name));
         let hint = "set XDG_CACHE_HOME to a folder of your own that can be written";
-        told.problems.push(Diagnostic::warning(message).hint(hint));
+        reported
+            .problems
+            .push(Diagnostic::warning(message).hint(hint));
     }
 
-    fn told(&self) -> std::sync::MutexGuard<'_, Told> {
-        self.0.told.lock().unwrap_or_else(PoisonError::into_inner)
+    fn reported(&self) -> std::sync::MutexGuard<'_, Told> {
+        self.0
+            .reported
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -259,8 +264,8 @@ pub(crate) fn opened(bytes: Vec<u8>, kind: Kind, key: &Key) -> Content {
         return Content::Other;
     }
     let body = object.strip_prefix(&head(kind, key)).and_then(|rest| {
-        let (told, body) = rest.split_once('\n')?;
-        (digest(body) == told).then_some(body)
+        let (reported, body) = rest.split_once('\n')?;
+        (digest(body) == reported).then_some(body)
     });
     match body.map(str::len) {
         Some(length) => {

@@ -1,7 +1,10 @@
 //! The processor that code is made for: its features, and how compilers are told.
 //!
-//! In: the text of `targets.yaml` and a name, a list of features or `host`. Out: [`Target`].
+//! In: the text of `targets.yaml` and a name, a list of features or `host`. Out: [`Target`]; what
+//! models take besides their instructions is in [`processor`].
 //! It knows no feature by itself: names, spellings and models are data.
+
+pub mod processor;
 
 use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::spelling::{self, Spelling};
@@ -510,7 +513,7 @@ impl Targets {
 
     /// Every feature with what holds in C's preprocessor when it may be used, and as LLVM spells
     /// it; without those of which either says nothing.
-    pub fn told(&self) -> (BTreeMap<String, String>, BTreeMap<String, String>) {
+    pub fn reported(&self) -> (BTreeMap<String, String>, BTreeMap<String, String>) {
         let names = || self.features.keys().cloned();
         let condition = |name: &String| {
             let when = self.features.get(name)?.when.clone();

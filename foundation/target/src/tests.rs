@@ -1,5 +1,6 @@
 //! Targets: the data file is sound, names resolve, mistakes get a hint.
 
+use super::processor::Processor;
 use super::*;
 
 /// The data of the project.
@@ -86,4 +87,30 @@ fn wrong_data_is_refused_with_its_reason() {
     assert_eq!(error, "`a` is in the end based on itself");
     let slip = "features: {}\nmodels:\n  a: {base: b\n";
     assert!(Targets::parse(slip).expect_err("a slip").contains("line"));
+}
+
+#[test]
+fn a_processor_is_what_is_said_of_it_and_else_what_the_data_says() {
+    let with = |text: &str| {
+        let said = serde_yaml::from_str(text).expect("a mapping");
+        Processor::with(said).map_err(|error| error.to_string())
+    };
+    let generic = Processor::default();
+    let slower = with("{load: 1.5, caches: [{bytes: 16384, miss: 1}]}").expect("a processor");
+    assert_eq!((generic.load, slower.load), (5, 15));
+    assert_eq!((slower.caches.len(), slower.caches[0].miss), (1, 10));
+    assert_eq!(
+        (slower.store, slower.number),
+        (generic.store, generic.number)
+    );
+    for (wrong, why) in [
+        ("{loads: 1}", "unknown field `loads`"),
+        ("{load: -1}", "`-1` is no number of cycles"),
+        ("{load: .nan}", "is no number of cycles"),
+        ("{in_flight: 0}", "there is one at least"),
+        ("{number: {access: 1}}", "missing field"),
+    ] {
+        let error = with(wrong).expect_err(wrong);
+        assert!(error.contains(why), "{wrong}: {error}");
+    }
 }

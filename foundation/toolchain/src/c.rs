@@ -1,11 +1,12 @@
 //! Compilers of C: which is here, and what it says of a text.
 //!
-//! In: the name of a compiler, arguments, a folder. Out: a program in the folder, or the
+//! In: the name of a compiler, arguments, a folder. Out: a program in the folder, and how it ended, or the
 //! compiler's messages; and of messages, which pieces of a text they are about.
 
 use crate::process;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
+use std::fmt;
 use std::ops::Range;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -30,6 +31,13 @@ pub enum Failure {
     Refused(String),
 }
 
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (Failure::Absent(why) | Failure::Refused(why)) = self;
+        f.write_str(why)
+    }
+}
+
 /// Runs a compiler in a folder.
 ///
 /// # Errors
@@ -49,6 +57,27 @@ pub fn compile<S: AsRef<OsStr>>(
     match output.status.success() {
         true => Ok(()),
         false => Err(Failure::Refused(process::text(&output))),
+    }
+}
+
+/// Runs a program of a folder in it, and gives what it wrote.
+///
+/// # Errors
+/// Why it does not start, or how it ended, with what it said.
+pub fn run<S: AsRef<OsStr>>(
+    program: &str,
+    arguments: impl IntoIterator<Item = S>,
+    folder: &Path,
+) -> Result<String, String> {
+    let output = Command::new(folder.join(program))
+        .args(arguments)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| format!("{program} does not start: {error}"))?;
+    match output.status.success() {
+        true => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        false => Err(format!("{}: {}", output.status, process::text(&output))),
     }
 }
 

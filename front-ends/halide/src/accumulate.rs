@@ -13,13 +13,10 @@ use kernel::tree::{
 use kernel::types::Type;
 use kernel::visit::for_each_assign_mut;
 
-/// The bits of the vectors that sums are kept in.
-const WIDTH: u32 = 512;
-
-/// Changes the loops of a kernel.
-pub(super) fn accumulate(kernel: &mut Kernel) {
+/// Changes the loops of a kernel; sums are kept in vectors of up to so many bits.
+pub(super) fn accumulate(kernel: &mut Kernel, width: u32) {
     let body = std::mem::take(&mut kernel.body);
-    kernel.body = with_loops(kernel, body, nest_of);
+    kernel.body = with_loops(kernel, body, &|kernel, nest| nest_of(kernel, nest, width));
 }
 
 /// Statements with other ones in place of their loops; what is inside of a loop is left to who
@@ -27,7 +24,7 @@ pub(super) fn accumulate(kernel: &mut Kernel) {
 pub(super) fn with_loops(
     kernel: &mut Kernel,
     body: Vec<Stmt>,
-    change: fn(&mut Kernel, For) -> Vec<Stmt>,
+    change: &dyn Fn(&mut Kernel, For) -> Vec<Stmt>,
 ) -> Vec<Stmt> {
     let mut out = Vec::new();
     for stmt in body {
@@ -40,8 +37,9 @@ pub(super) fn with_loops(
 }
 
 /// A loop with what has to stand before and behind it.
-fn nest_of(kernel: &mut Kernel, mut nest: For) -> Vec<Stmt> {
-    nest.body = with_loops(kernel, nest.body, nest_of);
+fn nest_of(kernel: &mut Kernel, mut nest: For, width: u32) -> Vec<Stmt> {
+    let inner = |kernel: &mut Kernel, nest| nest_of(kernel, nest, width);
+    nest.body = with_loops(kernel, nest.body, &inner);
     if nest.at.is_some() {
         return vec![Stmt::For(nest)];
     }
@@ -61,7 +59,7 @@ fn nest_of(kernel: &mut Kernel, mut nest: For) -> Vec<Stmt> {
         {
             continue;
         }
-        let Some(change) = Change::of(kernel, register, reduction, vector, n) else {
+        let Some(change) = Change::of(kernel, (register, width), reduction, vector, n) else {
             continue;
         };
         before.push(change.first(a));
@@ -113,13 +111,13 @@ struct Change {
 impl Change {
     fn of(
         kernel: &mut Kernel,
-        register: Id,
+        (register, width): (Id, u32),
         reduction: Reduction,
         vector: Expr,
         n: u32,
     ) -> Option<Change> {
         let ty = kernel.registers[register].ty;
-        let fits = |k: u32| n.is_multiple_of(k) && ty.width() * k <= WIDTH.max(ty.width());
+        let fits = |k: u32| n.is_multiple_of(k) && ty.width() * k <= width.max(ty.width());
         let outer = (1..=n).rev().find(|&k| fits(k)).filter(|&k| k > 1)?;
         let lanes = kernel.registers.len();
         let op = match reduction {

@@ -414,19 +414,16 @@ impl Importer<'_> {
 
     /// A value without names, if it is made of parameters, numbers of sizes and constants alone.
     fn of_parameters(&self, e: &kernel::tree::Expr) -> Option<kernel::tree::Expr> {
-        let kind = match &e.kind {
-            ExprKind::Local(id) => return self.of_parameters(&self.kernel.locals[*id].value),
-            ExprKind::Index(index) if self.chosen.iter().any(|(_, s)| index.mentions(*s)) => {
-                return None;
-            }
-            ExprKind::Const(_) | ExprKind::Scalar(_) | ExprKind::Index(_) => e.kind.clone(),
-            ExprKind::Apply(op, args) => {
-                let args = args.iter().map(|a| self.of_parameters(a));
-                ExprKind::Apply(*op, args.collect::<Option<_>>()?)
-            }
-            _ => return None,
-        };
-        Some(super::value::expr(kind, e.ty, e.span))
+        let chosen = |index: &Index| self.chosen.iter().any(|(_, s)| index.mentions(*s));
+        self.kernel.fold(e, &mut |_| None, &mut |e, args| {
+            let kind = match &e.kind {
+                ExprKind::Index(index) if chosen(index) => return None,
+                ExprKind::Const(_) | ExprKind::Scalar(_) | ExprKind::Index(_) => e.kind.clone(),
+                ExprKind::Apply(op, _) => ExprKind::Apply(*op, args),
+                _ => return None,
+            };
+            Some(super::value::expr(kind, e.ty, e.span))
+        })
     }
 }
 

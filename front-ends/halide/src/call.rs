@@ -257,7 +257,7 @@ impl Importer<'_> {
     fn rounded(&self, stated: Option<Type>, value: &Expr, by: &Value) -> Option<Expr> {
         let same = stated.is_none_or(|to| to.elem == value.ty.elem);
         let by = operation::data(by, self.span).filter(|_| same && value.ty.lanes > 1)?;
-        rounded(&self.kernel, value, &by)
+        rounded(&self.kernel.locals, value, &by)
     }
 
     /// An operand of a comparison: what is computed of floats is a statement of its own, since what

@@ -22,7 +22,7 @@ const MAX_BITS: u32 = 4096;
 /// Changes the loops of a kernel.
 pub(super) fn carry(kernel: &mut Kernel) {
     let body = std::mem::take(&mut kernel.body);
-    kernel.body = with_loops(kernel, body, nest_of);
+    kernel.body = with_loops(kernel, body, &nest_of);
 }
 
 /// A loop whose carried places are in registers.
@@ -32,7 +32,7 @@ fn nest_of(kernel: &mut Kernel, mut nest: For) -> Vec<Stmt> {
         false => Vec::new(),
     };
     if places.is_empty() {
-        nest.body = with_loops(kernel, nest.body, nest_of);
+        nest.body = with_loops(kernel, nest.body, &nest_of);
         return vec![Stmt::For(nest)];
     }
     let mut registers: Vec<(Access, Id)> = Vec::new();
@@ -65,7 +65,7 @@ fn nest_of(kernel: &mut Kernel, mut nest: For) -> Vec<Stmt> {
             a.target = Target::Register(id);
         }
     });
-    nest.body = with_loops(kernel, nest.body, nest_of);
+    nest.body = with_loops(kernel, nest.body, &nest_of);
     vec![Stmt::For(guarded(kernel, &registers, nest))]
 }
 

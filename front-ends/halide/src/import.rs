@@ -45,7 +45,7 @@ pub(super) struct Importer<'p> {
     pub(super) kernel: Kernel,
     pub(super) arguments: Arguments,
     pub(super) options: &'p Options<'p>,
-    pub(super) program: &'p syntax::Program,
+    pub(super) program: &'p syntax::StatementText,
     /// Names in scope, innermost last.
     pub(super) names: Vec<(String, Binding)>,
     /// The loops around, with the least and the greatest value of each variable.
@@ -91,7 +91,7 @@ impl<'p> Importer<'p> {
         kernel: Kernel,
         arguments: Arguments,
         options: &'p Options<'p>,
-        program: &'p syntax::Program,
+        program: &'p syntax::StatementText,
     ) -> Importer<'p> {
         let span = program.span;
         Importer {

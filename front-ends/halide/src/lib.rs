@@ -77,15 +77,18 @@ pub struct Options<'c> {
     /// Bits of the elements of which the target loads and stores some of a vector at once: leading
     /// lanes of others are moved one at a time.
     pub masked: BTreeSet<u32>,
+    /// Bits of the vectors in which loops keep sums over lanes.
+    pub sums: u32,
 }
 
 impl<'c> Options<'c> {
-    /// For a target that only moves whole vectors.
+    /// For a target that only moves whole vectors, and keeps no sums in lanes.
     pub fn new(form: Form, constants: &'c Constants) -> Options<'c> {
         Options {
             form,
             constants,
             masked: BTreeSet::new(),
+            sums: 0,
         }
     }
 }
@@ -140,7 +143,7 @@ pub fn read(source: &Source, options: &Options<'_>) -> Result<Import, Vec<Diagno
     promote::promote(&mut kernel);
     by_turns::unread(&mut kernel);
     carried::carry(&mut kernel);
-    accumulate::accumulate(&mut kernel);
+    accumulate::accumulate(&mut kernel, options.sums);
     accumulate::trees(&mut kernel);
     Ok(Import {
         name,

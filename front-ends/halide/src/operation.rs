@@ -128,14 +128,14 @@ pub(super) fn binary(symbol: &str, a: &Value, b: &Value, span: Span) -> Result<V
 /// What is zero where `(x >> n) & 1` is, which is compared with zero: the bit where it is, for lanes
 /// of which each asks for another one. Machines have no shifts of bytes by counts that differ.
 fn bit_in_place(args: &[Expr], span: Span) -> Option<Expr> {
-    let (ExprKind::Apply(Op::And, sides), Some(0)) = (&args[0].kind, same_constant(&args[1]))
+    let (ExprKind::Apply(Op::And, sides), Some(0)) = (&args[0].kind, args[1].same_constant())
     else {
         return None;
     };
     let elem = args[0].ty.elem;
     let shifted = sides.iter().zip(sides.iter().rev());
     let (x, n) = shifted.into_iter().find_map(|(x, one)| match &x.kind {
-        ExprKind::Apply(Op::Shr, args) if same_constant(one) == Some(1) => {
+        ExprKind::Apply(Op::Shr, args) if one.same_constant() == Some(1) => {
             Some((&args[0], &args[1]))
         }
         _ => None,
@@ -283,25 +283,12 @@ fn widened(op: Op, to: Elem, args: Vec<Expr>, span: Span) -> Expr {
     apply(op, to, args, span)
 }
 
-/// The constant that all lanes are.
-pub(super) fn same_constant(e: &Expr) -> Option<i128> {
-    match &e.kind {
-        ExprKind::Const(values) => values.iter().all(|c| *c == values[0]).then(|| values[0]),
-        ExprKind::Shuffle(parts, _) => match &parts[..] {
-            [part] => same_constant(part),
-            _ => None,
-        },
-        ExprKind::Apply(Op::Cast, args) if e.ty.elem.is_int() && args[0].ty.elem.is_int() => {
-            same_constant(&args[0]).map(|n| e.ty.elem.wrap(n))
-        }
-        _ => None,
-    }
-}
-
 /// A quotient or remainder by a power of two as a shift or a mask: Halide's are Euclidean.
 fn by_power(op: Op, args: &[Expr], span: Span) -> Option<Expr> {
     let elem = args[0].ty.elem;
-    let divisor = same_constant(&args[1]).filter(|d| *d > 0 && elem.is_int())?;
+    let divisor = args[1]
+        .same_constant()
+        .filter(|d| *d > 0 && elem.is_int())?;
     let places = u64::try_from(divisor)
         .ok()
         .filter(|d| d.is_power_of_two())?;
@@ -324,7 +311,7 @@ fn shift(
 ) -> Result<Expr, Refused> {
     let by = args.pop().expect("a shift has a count");
     let value = cast(args.pop().expect("a shift has a value"), to);
-    let constant_count = same_constant(&by);
+    let constant_count = by.same_constant();
     let right = if rounding { Op::RoundShr } else { Op::Shr };
     let go = |left: bool, count: Expr| {
         let count = cast(count, to.as_unsigned());

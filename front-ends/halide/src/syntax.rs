@@ -1,6 +1,6 @@
 //! Halide's lowered statement text as a tree.
 //!
-//! In: the text. Out: [`Program`]: statements and expressions with their places, names not
+//! In: the text. Out: [`StatementText`]: statements and expressions with their places, names not
 //! resolved, types only where the text states them. A line is read by `statement.pest`; blocks
 //! and the precedence of operators are put together here. What the lines mean is left to the
 //! importer.
@@ -44,7 +44,7 @@ const MAX_LEVELS: usize = 1000;
 
 /// A statement file: what its head says, and the function in it.
 #[derive(Debug)]
-pub(super) struct Program {
+pub(super) struct StatementText {
     pub(super) name: String,
     pub(super) arguments: Vec<String>,
     pub(super) body: Vec<Stmt>,
@@ -169,7 +169,7 @@ enum Open {
 }
 
 /// Reads a statement file.
-pub(super) fn parse(source: &Source) -> Result<Program, Vec<Diagnostic>> {
+pub(super) fn parse(source: &Source) -> Result<StatementText, Vec<Diagnostic>> {
     let mut reader = Reader {
         source,
         stack: Vec::new(),
@@ -241,7 +241,7 @@ struct Reader<'s> {
     stack: Vec<(Open, Span)>,
     /// The statements of each open block.
     lists: Vec<Vec<Stmt>>,
-    program: Option<Program>,
+    program: Option<StatementText>,
     tasks: BTreeMap<String, Task>,
     /// Where the line starts.
     start: usize,
@@ -478,7 +478,7 @@ impl Reader<'_> {
                 );
             }
             Open::Function(name, arguments) => {
-                self.program = Some(Program {
+                self.program = Some(StatementText {
                     name,
                     arguments,
                     body,
@@ -493,7 +493,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn finish(self) -> Read<Program> {
+    fn finish(self) -> Read<StatementText> {
         let end = Span::new(self.start, self.start);
         if let Some((_, at)) = self.stack.last() {
             return self.error(
@@ -503,7 +503,7 @@ impl Reader<'_> {
             );
         }
         match self.program {
-            Some(program) => Ok(Program {
+            Some(program) => Ok(StatementText {
                 tasks: self.tasks,
                 ..program
             }),

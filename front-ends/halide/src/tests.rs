@@ -32,7 +32,12 @@ const WORDS: &str = "73728";
 
 /// Reads a pipeline for a target that moves whole vectors.
 fn plain(source: &Source) -> Result<Import, Vec<Diagnostic>> {
-    read(source, &Options::new(Form::Pointers, &Constants::default()))
+    let constants = Constants::default();
+    let options = Options {
+        sums: 512,
+        ..Options::new(Form::Pointers, &constants)
+    };
+    read(source, &options)
 }
 
 /// Runs a pipeline on bytes, as it is read for a target that moves some lanes of a vector too.
@@ -50,6 +55,7 @@ fn result(output: &str, body: &str, a: &[i128], n: usize) -> Vec<i128> {
     let results = [&[][..], &[8, 16, 32]].map(|masked| {
         let options = Options {
             masked: masked.iter().copied().collect(),
+            sums: 512,
             ..Options::new(Form::Pointers, &constants)
         };
         let import = read(&source, &options).unwrap_or_else(|d| panic!("{d:?}"));
@@ -95,6 +101,7 @@ fn leading_lanes_are_moved_at_once_where_the_target_can() {
     let partial = |masked: &[u32]| {
         let options = Options {
             masked: masked.iter().copied().collect(),
+            sums: 512,
             ..Options::new(Form::Pointers, &constants)
         };
         let mut found = 0;

@@ -44,8 +44,12 @@ fn constants(name: &str) -> Constants {
 }
 
 fn import(name: &str, form: Form) -> Import {
-    read(&source(name), &Options::new(form, &constants(name)))
-        .unwrap_or_else(|d| panic!("{name}: {}", lines(&d)))
+    let constants = constants(name);
+    let options = Options {
+        sums: 512,
+        ..Options::new(form, &constants)
+    };
+    read(&source(name), &options).unwrap_or_else(|d| panic!("{name}: {}", lines(&d)))
 }
 
 /// The numbers that `make.py` fills an input with.
@@ -186,30 +190,30 @@ fn constants_that_the_text_rounds_need_the_other_output() {
     let text = source("sigmoid");
     let wrong = read(&text, &Options::new(Form::Pointers, &Constants::default()))
         .expect_err("it is rounded");
-    let told = lines(&wrong);
+    let log = lines(&wrong);
     assert!(
-        told.contains("is not a f32 exactly") && told.contains("--constants"),
-        "{told}"
+        log.contains("is not a f32 exactly") && log.contains("--constants"),
+        "{log}"
     );
     let others = Constants::of("float_from_bits(1065353216 /* 1 */)");
-    let told = lines(
+    let log = lines(
         &read(&text, &Options::new(Form::Pointers, &others)).expect_err("it is not among them"),
     );
-    assert!(told.contains("none of the constants"), "{told}");
+    assert!(log.contains("none of the constants"), "{log}");
     let alike = "%2 = fmul <8 x float> %1, splat (float 0xBFB7154760000000)\n\
         %3 = fmul float %2, 0xBFB7154780000000\n%4 = fadd float 1.000000e+00, %3\n";
-    let told = lines(
+    let log = lines(
         &read(&text, &Options::new(Form::Pointers, &Constants::of(alike)))
             .expect_err("there are two"),
     );
-    assert!(told.contains("several constants"), "{told}");
+    assert!(log.contains("several constants"), "{log}");
 }
 
 #[test]
 fn constants_that_are_taken_as_printed_are_told_of() {
     let import = import("library", Form::Pointers);
-    let told = lines(&import.warnings);
-    assert!(told.contains("with six decimals"), "{told}");
+    let log = lines(&import.warnings);
+    assert!(log.contains("with six decimals"), "{log}");
     assert!(!lines(&import_plainly("sigmoid").warnings).contains("six decimals"));
 }
 
@@ -254,10 +258,10 @@ fn lanes_that_are_moved_one_at_a_time_are_told_of() {
 #[test]
 fn places_outside_of_buffers_are_told_of() {
     let outside = |warnings: &[Diagnostic]| {
-        let told = warnings
+        let log = warnings
             .iter()
             .filter(|w| w.message.contains(" is outside dimension "));
-        told.cloned().collect::<Vec<_>>()
+        log.cloned().collect::<Vec<_>>()
     };
     for name in names() {
         let found = outside(&import(&name, Form::Pointers).warnings);
@@ -295,9 +299,9 @@ fn a_word_that_is_nearly_known_and_another_output_of_halide_are_told() {
         .err();
         semantics::diagnostic::render(&wrong.expect("it is refused"))
     };
-    let told = said(text.replacen("a[ramp(", "a[ramq(", 1));
-    assert!(told.contains("if this is `ramp`"), "{told}");
+    let log = said(text.replacen("a[ramp(", "a[ramq(", 1));
+    assert!(log.contains("if this is `ramp`"), "{log}");
     let c = std::fs::read_to_string(folder().join("tiny.c")).expect("it is there");
-    let told = said(c);
-    assert!(told.contains("this is the C that Halide writes"), "{told}");
+    let log = said(c);
+    assert!(log.contains("this is the C that Halide writes"), "{log}");
 }

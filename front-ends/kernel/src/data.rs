@@ -370,13 +370,13 @@ enum Style {
 
 /// Whether the kernel computes with the bits of floats: those of a NaN are not known.
 fn takes_bits(kernel: &Kernel) -> bool {
-    fn within(e: &Expr) -> bool {
-        let own = match &e.kind {
-            ExprKind::Apply(Op::Bits, args) => args[0].ty.elem.format().is_some(),
-            _ => false,
-        };
-        own || e.operands().iter().any(within)
-    }
+    let within = |e: &Expr| {
+        let found = e.find(&|e| match &e.kind {
+            ExprKind::Apply(Op::Bits, args) => args[0].ty.elem.format(),
+            _ => None,
+        });
+        found.is_some()
+    };
     let mut found = kernel.locals.iter().any(|local| within(&local.value));
     crate::visit::for_each_stmt(&kernel.body, &mut |stmt, _| {
         found |= matches!(stmt, Stmt::Assign(a) if within(&a.value));

@@ -65,7 +65,7 @@ impl std::error::Error for EvalError {}
 /// Data that do not fit the kernel, a precondition that does not hold, an access outside an
 /// array, a read of something never written, an index past 64 bits.
 pub fn run(kernel: &Kernel, data: &Data) -> Result<Data, EvalError> {
-    let mut machine = Machine::new(kernel, data)?;
+    let mut machine = Evaluator::new(kernel, data)?;
     machine.block(&kernel.body)?;
     let mut after = data.clone();
     let symbols = machine.symbols;
@@ -88,7 +88,7 @@ struct Buffer {
     memory: Vec<i64>,
 }
 
-struct Machine<'k> {
+struct Evaluator<'k> {
     kernel: &'k Kernel,
     symbols: Vec<i64>,
     live: Vec<Symbol>,
@@ -101,9 +101,9 @@ struct Machine<'k> {
     active: Option<ActiveLanes>,
 }
 
-impl<'k> Machine<'k> {
+impl<'k> Evaluator<'k> {
     fn new(kernel: &'k Kernel, data: &Data) -> Result<Self, EvalError> {
-        let mut machine = Machine {
+        let mut machine = Evaluator {
             kernel,
             symbols: vec![0; kernel.symbols.len()],
             live: Vec::new(),
@@ -279,7 +279,7 @@ impl<'k> Machine<'k> {
         match &a.target {
             Target::Register(id) => {
                 let lanes = self.kernel.registers[*id].ty.lanes;
-                let mut value = spread(value, lanes);
+                let mut value = broadcast(value, lanes);
                 if a.accumulate {
                     let old = self.register(*id, a.span)?;
                     value = old.iter().zip(&value).map(|(&o, &v)| sum(o, v)).collect();
@@ -288,7 +288,7 @@ impl<'k> Machine<'k> {
             }
             Target::Array(access) => {
                 let places = self.places(access)?;
-                let value = spread(value, access.lanes);
+                let value = broadcast(value, access.lanes);
                 for (&place, &v) in places.iter().zip(&value) {
                     if a.accumulate && !self.buffers[access.array].written[place] {
                         return Err(self.unwritten(access));
@@ -398,7 +398,7 @@ impl<'k> Machine<'k> {
                 Ok((0..e.ty.lanes as usize).map(lane).collect())
             }
             ExprKind::Reduce(reduction, arg, n) => {
-                let value = spread(self.expr(arg)?, arg.ty.lanes);
+                let value = broadcast(self.expr(arg)?, arg.ty.lanes);
                 let reduce = |chunk: &[i128]| {
                     let combine = |a, &b| ops::reduce(*reduction, e.ty.elem, a, b);
                     chunk[1..].iter().fold(chunk[0], combine)
@@ -408,7 +408,7 @@ impl<'k> Machine<'k> {
             ExprKind::Shuffle(parts, lanes) => {
                 let mut all = Vec::new();
                 for part in parts {
-                    all.extend(spread(self.expr(part)?, part.ty.lanes));
+                    all.extend(broadcast(self.expr(part)?, part.ty.lanes));
                 }
                 Ok(lanes.iter().map(|&l| all[l as usize]).collect())
             }
@@ -429,7 +429,7 @@ impl<'k> Machine<'k> {
 }
 
 /// A value with the given number of lanes: one lane is repeated.
-fn spread(value: Lanes, lanes: u32) -> Lanes {
+fn broadcast(value: Lanes, lanes: u32) -> Lanes {
     if value.len() == 1 {
         smallvec![value[0]; lanes as usize]
     } else {

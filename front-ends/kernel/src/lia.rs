@@ -32,23 +32,23 @@ pub enum Unknown {
 
 /// A linear form over unknowns.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub struct Form {
+pub struct LinearForm {
     terms: BTreeMap<Unknown, i128>,
     constant: i128,
 }
 
-impl Form {
+impl LinearForm {
     /// A constant.
-    pub fn constant(value: i128) -> Form {
-        Form {
+    pub fn constant(value: i128) -> LinearForm {
+        LinearForm {
             terms: BTreeMap::new(),
             constant: value,
         }
     }
 
     /// One unknown.
-    pub fn unknown(u: Unknown) -> Form {
-        Form {
+    pub fn unknown(u: Unknown) -> LinearForm {
+        LinearForm {
             terms: BTreeMap::from([(u, 1)]),
             constant: 0,
         }
@@ -56,7 +56,7 @@ impl Form {
 
     /// `self + factor * other`; saturating, which only ever weakens what can be proved
     /// because saturated rows are dropped by [`Facts::add`].
-    pub fn plus(&self, other: &Form, factor: i128) -> Form {
+    pub fn plus(&self, other: &LinearForm, factor: i128) -> LinearForm {
         let mut out = self.clone();
         out.constant = out
             .constant
@@ -70,17 +70,18 @@ impl Form {
     }
 
     /// The sum with a constant.
-    pub fn offset(&self, by: i128) -> Form {
-        self.plus(&Form::constant(by), 1)
+    pub fn offset(&self, by: i128) -> LinearForm {
+        self.plus(&LinearForm::constant(by), 1)
     }
 
     /// The product with a constant.
-    pub fn times(&self, factor: i128) -> Form {
-        Form::default().plus(self, factor)
+    pub fn times(&self, factor: i128) -> LinearForm {
+        LinearForm::default().plus(self, factor)
     }
 
     fn too_large(&self) -> bool {
-        Form::is_too_large(self.constant) || self.terms.values().any(|&c| Form::is_too_large(c))
+        LinearForm::is_too_large(self.constant)
+            || self.terms.values().any(|&c| LinearForm::is_too_large(c))
     }
 
     fn is_too_large(entry: i128) -> bool {
@@ -88,7 +89,7 @@ impl Form {
     }
 
     /// Divides by the gcd of the coefficients, rounding the constant down.
-    fn tightened(mut self) -> Form {
+    fn tightened(mut self) -> LinearForm {
         let gcd = self.terms.values().fold(0, |g, c| gcd(g, c.abs()));
         if gcd > 1 {
             self.terms.values_mut().for_each(|c| *c /= gcd);
@@ -107,9 +108,9 @@ fn gcd(a: i128, b: i128) -> i128 {
 #[derive(Clone, Debug)]
 pub struct Case {
     /// The value.
-    pub form: Form,
+    pub form: LinearForm,
     /// When and where it has this form.
-    pub side: Vec<Form>,
+    pub side: Vec<LinearForm>,
 }
 
 /// The cases of an expression: together they cover every assignment of its symbols.
@@ -121,8 +122,8 @@ pub fn cases(index: &Index) -> Vec<Case> {
         }]
     };
     match index {
-        Index::Const(c) => one(Form::constant(i128::from(*c))),
-        Index::Sym(s) => one(Form::unknown(Unknown::Symbol(*s))),
+        Index::Const(c) => one(LinearForm::constant(i128::from(*c))),
+        Index::Sym(s) => one(LinearForm::unknown(Unknown::Symbol(*s))),
         Index::Add(a, b) => product(a, b, |x, y| vec![(x.plus(y, 1), vec![])]),
         Index::Mul(a, b) => product(a, b, |x, y| {
             let form = if y.terms.is_empty() {
@@ -130,7 +131,7 @@ pub fn cases(index: &Index) -> Vec<Case> {
             } else if x.terms.is_empty() {
                 y.times(x.constant)
             } else {
-                Form::unknown(Unknown::Value(index.clone()))
+                LinearForm::unknown(Unknown::Value(index.clone()))
             };
             vec![(form, vec![])]
         }),
@@ -138,9 +139,9 @@ pub fn cases(index: &Index) -> Vec<Case> {
             let quotient = Index::Div(a.clone(), b.clone());
             product(a, b, |x, y| {
                 if !y.terms.is_empty() || y.constant <= 0 {
-                    return vec![(Form::unknown(Unknown::Value(index.clone())), vec![])];
+                    return vec![(LinearForm::unknown(Unknown::Value(index.clone())), vec![])];
                 }
-                let q = Form::unknown(Unknown::Value(quotient.clone()));
+                let q = LinearForm::unknown(Unknown::Value(quotient.clone()));
                 let rest = x.plus(&q, -y.constant);
                 let side = vec![rest.clone(), rest.times(-1).offset(y.constant - 1)];
                 let form = if matches!(index, Index::Div(..)) {
@@ -166,10 +167,14 @@ pub fn cases(index: &Index) -> Vec<Case> {
     }
 }
 
-fn product(a: &Index, b: &Index, f: impl Fn(&Form, &Form) -> Vec<(Form, Vec<Form>)>) -> Vec<Case> {
+fn product(
+    a: &Index,
+    b: &Index,
+    f: impl Fn(&LinearForm, &LinearForm) -> Vec<(LinearForm, Vec<LinearForm>)>,
+) -> Vec<Case> {
     let unknown = |index: &Index| {
         vec![Case {
-            form: Form::unknown(Unknown::Value(index.clone())),
+            form: LinearForm::unknown(Unknown::Value(index.clone())),
             side: Vec::new(),
         }]
     };
@@ -201,7 +206,7 @@ type Answers = Rc<RefCell<BTreeMap<Index, BTreeMap<Index, bool>>>>;
 /// What is known: a conjunction of rows `form >= 0`.
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
-    rows: Vec<Form>,
+    rows: Vec<LinearForm>,
     /// Answers of [`Facts::proves_at_most`]: the places of a stencil ask the same of each
     /// row and of each column. Copies with the same rows have them together.
     answers: Answers,
@@ -209,7 +214,7 @@ pub struct Facts {
 
 impl Facts {
     /// Adds `form >= 0`.
-    pub fn add(&mut self, form: Form) {
+    pub fn add(&mut self, form: LinearForm) {
         if !form.too_large() {
             self.rows.push(form.tightened());
             self.answers = Answers::default();
@@ -242,8 +247,8 @@ impl Facts {
 
     /// Adds `var = lo + step * t`, `t >= 0`, `var < hi`.
     pub fn add_loop(&mut self, var: Symbol, lo: &Index, hi: &Index, step: i64) {
-        let v = Form::unknown(Unknown::Symbol(var));
-        let t = Form::unknown(Unknown::Step(var));
+        let v = LinearForm::unknown(Unknown::Symbol(var));
+        let t = LinearForm::unknown(Unknown::Step(var));
         self.add(t.clone());
         if let [lo] = &cases(lo)[..] {
             lo.side.iter().for_each(|s| self.add(s.clone()));

@@ -22,6 +22,7 @@ mod sizes;
 pub mod tree;
 pub mod types;
 mod unwritten;
+pub mod values;
 pub mod visit;
 
 use semantics::diagnostic::Diagnostic;

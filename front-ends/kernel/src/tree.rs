@@ -435,11 +435,10 @@ pub struct Expr {
 impl Expr {
     /// A function of the C library that is called in it, if any is; not in the values of names.
     pub fn called(&self) -> Option<Function> {
-        let own = match self.kind {
+        self.find(&|e| match e.kind {
             ExprKind::Apply(Op::Call(function), _) => Some(function),
             _ => None,
-        };
-        own.or_else(|| self.operands().iter().find_map(Expr::called))
+        })
     }
 
     /// Whether it is made of at most so many parts, those of indices too; it looks at no more

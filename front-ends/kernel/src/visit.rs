@@ -6,7 +6,7 @@
 
 use crate::index::{Index, Symbol};
 use crate::tree::{Access, Assign, Expr, ExprKind, For, Id, Kernel, Stmt, Target};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::slice;
 
 impl Expr {
@@ -36,6 +36,11 @@ impl Expr {
             | ExprKind::Load(_)
             | ExprKind::Index(_) => &mut [],
         }
+    }
+
+    /// The first that `f` gives of it and the expressions below it; not of the values of names.
+    pub fn find<T>(&self, f: &impl Fn(&Expr) -> Option<T>) -> Option<T> {
+        f(self).or_else(|| self.operands().iter().find_map(|e| e.find(f)))
     }
 
     /// Calls `f` for each expression in it, operands first; not for the values of names.
@@ -76,6 +81,40 @@ impl Kernel {
                 work.push(&self.locals[id].value);
             }
         }
+    }
+
+    /// What `of` makes of `e` and of what it has made of its operands, names as their values, each once;
+    /// of what `first` gives something for, that, and it is not gone into.
+    pub fn fold<T: Clone>(
+        &self,
+        e: &Expr,
+        first: &mut dyn FnMut(&Expr) -> Option<T>,
+        of: &mut dyn FnMut(&Expr, Vec<T>) -> Option<T>,
+    ) -> Option<T> {
+        self.folded(e, first, of, &mut BTreeMap::new())
+    }
+
+    fn folded<T: Clone>(
+        &self,
+        e: &Expr,
+        first: &mut dyn FnMut(&Expr) -> Option<T>,
+        of: &mut dyn FnMut(&Expr, Vec<T>) -> Option<T>,
+        known: &mut BTreeMap<Id, T>,
+    ) -> Option<T> {
+        if let Some(found) = first(e) {
+            return Some(found);
+        }
+        let ExprKind::Local(id) = e.kind else {
+            let parts = e.operands().iter();
+            let parts = parts.map(|part| self.folded(part, first, of, known));
+            let parts = parts.collect::<Option<_>>()?;
+            return of(e, parts);
+        };
+        if !known.contains_key(&id) {
+            let found = self.folded(&self.locals[id].value, first, of, known)?;
+            known.insert(id, found);
+        }
+        known.get(&id).cloned()
     }
 
     /// Calls `f` for each expression without operands below `e`, also in the values of the

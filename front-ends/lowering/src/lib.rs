@@ -40,7 +40,7 @@ pub fn lower(scheduled: &Scheduled) -> Result<Lowered, Vec<Diagnostic>> {
     let kernel = scheduled.kernel();
     let mut lowering = Lowering {
         kernel: kernel.clone(),
-        kept: BTreeMap::new(),
+        materialized: BTreeMap::new(),
         windows: Vec::new(),
         active: None,
         diagnostics: Vec::new(),
@@ -53,7 +53,7 @@ pub fn lower(scheduled: &Scheduled) -> Result<Lowered, Vec<Diagnostic>> {
             kernel: lowering.kernel,
             body,
             windows: lowering.windows,
-            kept: lowering.kept,
+            materialized: lowering.materialized,
         })
     } else {
         Err(lowering.diagnostics)
@@ -72,7 +72,7 @@ struct Lowering {
     /// The kernel, with registers added.
     kernel: Kernel,
     /// The registers of local values that are kept.
-    kept: BTreeMap<Id, Id>,
+    materialized: BTreeMap<Id, Id>,
     windows: Vec<Window>,
     /// How many lanes are in use, and of how many, inside a loop whose last iteration is partial.
     active: Option<(Index, i64)>,
@@ -90,7 +90,7 @@ impl Lowering {
                 Stmt::For(f) => {
                     let mut inside = facts.clone();
                     inside.add_loop(f.var, &f.lo, &f.hi, f.step);
-                    if let Some(id) = f.at.filter(|id| !self.kept.contains_key(id)) {
+                    if let Some(id) = f.at.filter(|id| !self.materialized.contains_key(id)) {
                         self.keep(id);
                     }
                     let around = self.active.clone();
@@ -104,12 +104,12 @@ impl Lowering {
                         lo: f.lo.clone(),
                         hi: f.hi.clone(),
                         step: f.step,
-                        at: f.at.map(|id| self.kept[&id]),
+                        at: f.at.map(|id| self.materialized[&id]),
                         body,
                     }));
                 }
                 Stmt::Let(id) => {
-                    if let Some(&register) = self.kept.get(id) {
+                    if let Some(&register) = self.materialized.get(id) {
                         let value = self.kernel.locals[*id].value.clone();
                         let ty = value.ty;
                         let window = self.window(
@@ -167,7 +167,7 @@ impl Lowering {
     ) -> Node {
         let mut builder = TermBuilder::new(
             &self.kernel,
-            &self.kept,
+            &self.materialized,
             self.active.is_none().then_some(facts),
         );
         let term = builder.statement(value, ty, old.clone());
@@ -232,7 +232,9 @@ impl Lowering {
                 .iter()
                 .filter_map(|&n| match &body[n] {
                     Stmt::For(_) => None,
-                    Stmt::Let(other) if !self.kept.contains_key(other) => end.get(other).copied(),
+                    Stmt::Let(other) if !self.materialized.contains_key(other) => {
+                        end.get(other).copied()
+                    }
                     _ => Some(n),
                 })
                 .collect();
@@ -274,7 +276,7 @@ impl Lowering {
     /// The width of the widest element in an expression and in the values merged into it,
     /// but for that of `besides`.
     fn widest(&self, e: &Expr, besides: Option<Id>) -> u32 {
-        let merged = |id: Id| !self.kept.contains_key(&id) && besides != Some(id);
+        let merged = |id: Id| !self.materialized.contains_key(&id) && besides != Some(id);
         let mut widest = 0;
         self.kernel.walk(e, &merged, &mut |e| {
             widest = widest.max(e.ty.elem.bits());
@@ -301,7 +303,7 @@ impl Lowering {
             ty: local.value.ty,
             parts: false,
         };
-        self.kept.insert(id, self.kernel.registers.len());
+        self.materialized.insert(id, self.kernel.registers.len());
         self.kernel.registers.push(register);
     }
 
@@ -349,7 +351,7 @@ impl Lowering {
             Stmt::For(f) => f.body.iter().any(|s| self.changes_input_of(s, id)),
             Stmt::Let(_) => false,
             Stmt::Assign(a) => {
-                let merged = |l: Id| !self.kept.contains_key(&l);
+                let merged = |l: Id| !self.materialized.contains_key(&l);
                 self.kernel
                     .reads(&self.kernel.locals[id].value, &a.target, &merged)
             }

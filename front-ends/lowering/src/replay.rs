@@ -33,7 +33,7 @@ pub fn run(lowered: &Lowered, data: &Data) -> Result<Data, String> {
 /// As [`run`].
 pub fn run_counting(lowered: &Lowered, data: &Data) -> Result<(Data, Vec<u64>), String> {
     let kernel = &lowered.kernel;
-    let mut machine = Machine {
+    let mut machine = Replayer {
         lowered,
         programs: lowered.windows.iter().map(compile).collect(),
         counts: vec![0; lowered.windows.len()],
@@ -110,7 +110,7 @@ fn compile(window: &Window) -> Program {
     Program::compile(&[window.term], &inputs).expect("a window's term is over its inputs")
 }
 
-struct Machine<'l> {
+struct Replayer<'l> {
     lowered: &'l Lowered,
     programs: Vec<Program>,
     counts: Vec<u64>,
@@ -124,7 +124,7 @@ struct Machine<'l> {
     registers: Vec<Vec<i128>>,
 }
 
-impl Machine<'_> {
+impl Replayer<'_> {
     fn index(&self, index: &Index) -> Result<i64, String> {
         index
             .eval(&|s: Symbol| self.symbols[s.0 as usize])

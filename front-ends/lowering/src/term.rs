@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 pub(super) struct TermBuilder<'k> {
     kernel: &'k Kernel,
     /// Local values that are kept in registers.
-    kept: &'k BTreeMap<Id, Id>,
+    materialized: &'k BTreeMap<Id, Id>,
     /// What holds of the loop variables where the window stands; none where not all lanes
     /// may be loaded.
     facts: Option<&'k Facts>,
@@ -33,16 +33,16 @@ pub(super) struct TermBuilder<'k> {
 }
 
 impl<'k> TermBuilder<'k> {
-    /// A builder without operands. `kept` gives the register of each local value that an
+    /// A builder without operands. `materialized` gives the register of each local value that an
     /// earlier window computed.
     pub(super) fn new(
         kernel: &'k Kernel,
-        kept: &'k BTreeMap<Id, Id>,
+        materialized: &'k BTreeMap<Id, Id>,
         facts: Option<&'k Facts>,
     ) -> Self {
         TermBuilder {
             kernel,
-            kept,
+            materialized,
             facts,
             inputs: Vec::new(),
             memo: BTreeMap::new(),
@@ -232,7 +232,7 @@ impl<'k> TermBuilder<'k> {
     }
 
     fn local(&mut self, id: Id, e: &Expr, j: Term, lanes: u32) -> Term {
-        if let Some(&register) = self.kept.get(&id) {
+        if let Some(&register) = self.materialized.get(&id) {
             return self.leaf(Source::Register(register), e.ty, j, lanes);
         }
         if let Some(&done) = self.memo.get(&(id, j, lanes)) {

@@ -22,7 +22,7 @@ pub struct Lowered {
     /// The windows, numbered by [`Node::Window`].
     pub windows: Vec<Window>,
     /// The registers of those local values that a window computes.
-    pub kept: BTreeMap<Id, Id>,
+    pub materialized: BTreeMap<Id, Id>,
 }
 
 /// A piece of the lowered kernel.

@@ -212,6 +212,7 @@ fn halide_said(text: &str) -> String {
         let constants = halide::Constants::default();
         let options = halide::Options {
             masked: [8, 16, 32].into(),
+            sums: 512,
             ..halide::Options::new(form, &constants)
         };
         match halide::read(&source, &options) {

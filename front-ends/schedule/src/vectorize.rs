@@ -318,11 +318,11 @@ fn uses_besides(kernel: &Kernel, f: &For, r: &Reduced) -> Option<Span> {
 
 /// Whether a value is a number as it is written, of some type.
 fn is_constant(e: &Expr) -> bool {
-    match &e.kind {
-        ExprKind::Const(_) => true,
-        ExprKind::Apply(Op::Cast, args) => args.iter().all(is_constant),
-        _ => false,
-    }
+    let other = |e: &Expr| match e.kind {
+        ExprKind::Const(_) | ExprKind::Apply(Op::Cast, _) => None,
+        _ => Some(()),
+    };
+    e.find(&other).is_none()
 }
 
 /// Turns scalar statements into statements over lanes.
@@ -483,20 +483,20 @@ impl Lanes<'_> {
         let apply = |op, args| typed(ExprKind::Apply(op, args), ty);
         let (accumulate, value) = match (added, r.reduction) {
             (Added::Product(p, q), _) => {
-                let (p, q) = (self.spread(p)?, self.spread(q)?);
+                let (p, q) = (self.broadcast(p)?, self.broadcast(q)?);
                 (false, apply(Op::Fma, vec![p, q, lanes]))
             }
             (Added::Value(e), Reduction::Add) => {
-                let value = self.spread(e)?;
+                let value = self.broadcast(e)?;
                 let n = self.lanes / ty.lanes;
                 let kind = ExprKind::Reduce(Reduction::Add, Box::new(value.clone()), n);
                 (true, if n == 1 { value } else { typed(kind, ty) })
             }
             (Added::Value(e), Reduction::Min) => {
-                (false, apply(Op::Min, vec![lanes, self.spread(e)?]))
+                (false, apply(Op::Min, vec![lanes, self.broadcast(e)?]))
             }
             (Added::Value(e), Reduction::Max) => {
-                (false, apply(Op::Max, vec![lanes, self.spread(e)?]))
+                (false, apply(Op::Max, vec![lanes, self.broadcast(e)?]))
             }
         };
         let live = self.live.clone();
@@ -522,7 +522,7 @@ impl Lanes<'_> {
     }
 
     /// A value in every lane.
-    fn spread(&mut self, e: &Expr) -> Result<Expr, Refusal> {
+    fn broadcast(&mut self, e: &Expr) -> Result<Expr, Refusal> {
         let value = self.expr(e)?;
         if value.ty.lanes > 1 {
             return Ok(value);

@@ -334,9 +334,9 @@ impl Space {
     }
 
     /// All combinations of what is left for a scope: the values, and their places in domains.
-    fn each(&self, c: &Candidate, scope: &[Var], told: &mut dyn FnMut(&[i64], &[u32])) {
+    fn each(&self, c: &Candidate, scope: &[Var], reported: &mut dyn FnMut(&[i64], &[u32])) {
         let (mut values, mut places) = (vec![0; scope.len()], vec![0; scope.len()]);
-        self.each_from(c, scope, 0, &mut values, &mut places, told);
+        self.each_from(c, scope, 0, &mut values, &mut places, reported);
     }
 
     fn each_from(
@@ -346,10 +346,10 @@ impl Space {
         at: usize,
         values: &mut [i64],
         places: &mut [u32],
-        told: &mut dyn FnMut(&[i64], &[u32]),
+        reported: &mut dyn FnMut(&[i64], &[u32]),
     ) {
         let Some(var) = scope.get(at) else {
-            return told(values, places);
+            return reported(values, places);
         };
         let mut rest = c.0[var.0];
         while rest != 0 {
@@ -357,7 +357,7 @@ impl Space {
             rest &= rest - 1;
             values[at] = self.choices[var.0].values[place as usize];
             places[at] = place;
-            self.each_from(c, scope, at + 1, values, places, told);
+            self.each_from(c, scope, at + 1, values, places, reported);
         }
     }
 }

@@ -161,7 +161,7 @@ impl<'m> Code<'m> {
             }
             let next = match self.loop_at(at, end).filter(|_| inside != Some(at)) {
                 Some(last) if alone => {
-                    self.looped((at, last), engine)?;
+                    self.in_loop((at, last), engine)?;
                     Next::To(last + 1)
                 }
                 Some(_) => return Err(Stop::because("a loop runs as data say")),
@@ -296,7 +296,7 @@ impl<'m> Code<'m> {
     }
 
     /// A loop from its first instruction to the branch that goes back to it.
-    fn looped(&self, (first, last): (usize, usize), engine: &mut Engine<'_>) -> Result<(), Stop> {
+    fn in_loop(&self, (first, last): (usize, usize), engine: &mut Engine<'_>) -> Result<(), Stop> {
         let last = self.decides(last);
         let body = |engine: &mut Engine<'_>| -> Result<Linear, Stop> {
             self.piece((first, last), Some(first), engine)?;

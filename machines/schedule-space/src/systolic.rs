@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use tile::systolic::outline::{Busy, Outline};
 use tile::systolic::place::{Constraints, propose};
-use tile::systolic::plan::{Outer, Plan, Stationary};
+use tile::systolic::plan::{LoopOrder, Plan, Stationary};
 use tile::systolic::program::CommandProgram;
 
 /// The most tiles of a side of a block.
@@ -35,7 +35,7 @@ pub struct Decided {
     /// Tiles of rows and of columns.
     pub tile: Option<(i64, i64)>,
     /// The order of blocks.
-    pub outer: Option<Outer>,
+    pub outer: Option<LoopOrder>,
     /// How many buffers.
     pub buffers: Option<i64>,
     /// What the array keeps.
@@ -80,7 +80,7 @@ struct Vars {
 /// The plan of values of order, buffers and what is stationary.
 fn plan(outer: i64, buffers: i64, stationary: i64) -> Plan {
     Plan {
-        outer: [Outer::Columns, Outer::Rows][usize::from(outer == 1)],
+        outer: [LoopOrder::Columns, LoopOrder::Rows][usize::from(outer == 1)],
         buffers,
         stationary: [Stationary::Weights, Stationary::Outputs][usize::from(stationary == 1)],
     }
@@ -125,7 +125,10 @@ impl Systolic {
         let wanted = [
             (v.rows, decided.tile.map(|t| t.0)),
             (v.columns, decided.tile.map(|t| t.1)),
-            (v.outer, decided.outer.map(|o| i64::from(o == Outer::Rows))),
+            (
+                v.outer,
+                decided.outer.map(|o| i64::from(o == LoopOrder::Rows)),
+            ),
             (v.buffers, decided.buffers),
             (
                 v.stationary,

@@ -15,7 +15,7 @@ use smt::config::Config;
 use smt::prover::Prover;
 use std::collections::BTreeMap;
 use tile::systolic::place::{Constraints, map};
-use tile::systolic::plan::{Outer, Stationary};
+use tile::systolic::plan::{LoopOrder, Stationary};
 use tile::systolic::program::CommandProgram;
 
 mod board;
@@ -127,7 +127,7 @@ fn blocks_are_at_least_as_good_as_estimated_ones() {
 fn demands_are_kept() {
     let decided = Decided {
         tile: Some((2, 1)),
-        outer: Some(Outer::Rows),
+        outer: Some(LoopOrder::Rows),
         ..Decided::default()
     };
     let (one, _) = found(MATMUL, &[32, 48, 16], decided, true);

@@ -236,9 +236,9 @@ fn a_loop_that_fits_no_tile_empties_the_space() {
     let kernel = parse(CONV1D);
     let tiles = tiles(&kernel, &sizes(&kernel, &[6, 16, 4]));
     let emptied = tiles.space.start().expect_err("6 is no multiple of 4");
-    let told = tiles.empty(&emptied).message;
+    let log = tiles.empty(&emptied).message;
     assert_eq!(
-        told,
+        log,
         "the search space is empty: no value of `row loop` is left by: the loop down the rows of \
          a tile runs a multiple of 4 times"
     );

@@ -39,7 +39,7 @@ pub(crate) fn assemble(machine: &Machine, source: &Source) -> Result<Program, Ve
         settings: Vec::new(),
     };
     let mut wrong = Vec::new();
-    let told = |fault: Fault| {
+    let reported = |fault: Fault| {
         Diagnostic::error(fault.message)
             .at(source, fault.span)
             .hint(fault.hint)
@@ -48,11 +48,11 @@ pub(crate) fn assemble(machine: &Machine, source: &Source) -> Result<Program, Ve
     for line in source.text().split_inclusive('\n') {
         let code = line.split('#').next().unwrap_or("");
         if let Err(fault) = reader.line(&mut Cursor::new(code, at)) {
-            wrong.push(told(fault));
+            wrong.push(reported(fault));
         }
         at += line.len();
     }
-    wrong.extend(reader.resolve().into_iter().map(told));
+    wrong.extend(reader.resolve().into_iter().map(reported));
     let program = Program {
         source: source.clone(),
         code: reader.code,

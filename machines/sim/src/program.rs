@@ -105,12 +105,12 @@ impl Program {
                 settings: Vec::new(),
             });
         }
-        let told = |span| {
+        let reported = |span| {
             Diagnostic::error(format!("this word is no instruction of {}", machine.isa))
                 .at(&source, span)
                 .hint("words are little-endian, and the file holds nothing else")
         };
-        Err(wrong.into_iter().map(told).collect())
+        Err(wrong.into_iter().map(reported).collect())
     }
 
     /// The words of the program.

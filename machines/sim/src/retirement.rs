@@ -103,8 +103,8 @@ pub fn check(
     let mut simulator = Simulator::new(machine, memory);
     let ran = simulator.run_watched(&program, limit, &mut |done| watcher.done(done));
     if let Some(hazard) = watcher.found.filter(|_| !machine.coherent) {
-        let told = told(machine, &program, &hazard);
-        return Err(Unsafe::Hazard(hazard, Box::new(told)));
+        let reported = reported(machine, &program, &hazard);
+        return Err(Unsafe::Hazard(hazard, Box::new(reported)));
     }
     match ran {
         Ok(_) => Ok(watcher.safe),
@@ -112,7 +112,7 @@ pub fn check(
     }
 }
 
-fn told(machine: &Machine, program: &Program, hazard: &Hazard) -> Diagnostic {
+fn reported(machine: &Machine, program: &Program, hazard: &Hazard) -> Diagnostic {
     let (first, second) = (&program.code[hazard.first], &program.code[hazard.second]);
     let text = machine.instructions[first.instruction].text(machine, &first.values);
     Diagnostic::error(format!("out of order: {hazard}"))

@@ -291,7 +291,7 @@ impl<'m> Simulator<'m> {
         let (placed, address) = (&program.code[at], self.counter);
         self.touched.clear();
         self.step(placed).map_err(|fault| {
-            Stopped::Fault(Box::new(self.told(program, placed, address, fault)))
+            Stopped::Fault(Box::new(self.reported(program, placed, address, fault)))
         })?;
         Ok(Done {
             at,
@@ -320,7 +320,13 @@ impl<'m> Simulator<'m> {
             .hint("a program ends by going past its last instruction")
     }
 
-    fn told(&self, program: &Program, placed: &Placed, address: u64, fault: Fault) -> Diagnostic {
+    fn reported(
+        &self,
+        program: &Program,
+        placed: &Placed,
+        address: u64,
+        fault: Fault,
+    ) -> Diagnostic {
         let found = &self.machine.instructions[placed.instruction];
         let text = found.text(self.machine, &placed.values);
         Diagnostic::error(format!("`{text}`: {}", fault.0))

@@ -282,18 +282,18 @@ impl Walk<'_, '_> {
         self.found.steps += 1;
         self.found.commands[at] += 1;
         self.found.host += host + 1;
-        let told = |fault: Fault| {
+        let reported = |fault: Fault| {
             let values = operands.iter().map(|o| o.low).collect::<Vec<_>>();
             Ended::Fault(refused(machine, at, &values, fault))
         };
         let Some(procedure) = machine.instructions[at].procedure else {
-            return Err(told(no_command()));
+            return Err(reported(no_command()));
         };
         let issued = (host + 1).saturating_mul(machine.issue);
         self.timeline.issue(issued);
         let effects = match self.outline.perform(procedure, operands) {
             Ok(effects) => effects,
-            Err(Stop::Fault(fault)) => return Err(told(fault)),
+            Err(Stop::Fault(fault)) => return Err(reported(fault)),
             Err(Stop::Open(from)) => return Err(Ended::Open(from)),
         };
         self.found.products += effects.products;

@@ -273,11 +273,11 @@ fn an_erratum_is_refused_by_its_name_and_can_be_switched_off() {
         Simulator::new(machine, Memory::new(0x400)).run_quietly(&program, 10)
     };
     let mut machine = rvm();
-    let Err(Stopped::Fault(told)) = run(&machine) else {
+    let Err(Stopped::Fault(log)) = run(&machine) else {
         panic!("m0 is stored");
     };
     let message = "`mst.w m0, (zero), a1`: the erratum `store-of-m0` forbids m0 as `ms` of `mst.w`";
-    assert!(told.message.starts_with(message), "{told}");
+    assert!(log.message.starts_with(message), "{log}");
     let store = machine.instruction("mst.w").expect("it is there");
     assert_eq!(store.instruction.origin.errata, ["store-of-m0"]);
     machine.errata[0].active = false;

@@ -44,10 +44,10 @@ fn safe(text: &str) {
 /// The positions are counted from the first instruction of the text.
 fn hazard(text: &str, kind: Kind, first: usize, second: usize) {
     match checked(text) {
-        Err(Unsafe::Hazard(found, told)) => {
+        Err(Unsafe::Hazard(found, log)) => {
             let got = (found.kind, found.first, found.second);
             assert_eq!(got, (kind, first + 4, second + 4), "{text}: {found}");
-            assert!(told.message.starts_with("out of order"), "{told}");
+            assert!(log.message.starts_with("out of order"), "{log}");
         }
         other => panic!("{text}: {other:?}"),
     }

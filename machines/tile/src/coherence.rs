@@ -14,7 +14,7 @@ mod far;
 mod near;
 
 use crate::error::MappingError;
-use crate::nest::{Node, accesses, place, sized};
+use crate::nest::{NestNode, accesses, place, sized};
 use crate::webs::Chosen;
 use apart::{Distance, Range, ends};
 use kernel::index::{Index, Linear, Symbol};
@@ -86,7 +86,7 @@ type Clash = (usize, usize);
 pub(crate) fn fences(
     (kernel, machine): (&Kernel, &Machine),
     sizes: &BTreeMap<Symbol, i64>,
-    (nodes, chosen): (&[Node], &Chosen),
+    (nodes, chosen): (&[NestNode], &Chosen),
     extent: (i64, i64),
     in_flight: usize,
 ) -> Result<BTreeSet<usize>, MappingError> {
@@ -132,15 +132,15 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn nodes(&mut self, nodes: &[Node], around: &[usize]) -> Vec<usize> {
+    fn nodes(&mut self, nodes: &[NestNode], around: &[usize]) -> Vec<usize> {
         nodes.iter().map(|node| self.node(node, around)).collect()
     }
 
-    fn node(&mut self, node: &Node, around: &[usize]) -> usize {
+    fn node(&mut self, node: &NestNode, around: &[usize]) -> usize {
         let at = self.text.parts.len();
         let (id, kind) = match node {
-            Node::Loop(l) => (l.id, Kind::Loop(l.var, Vec::new())),
-            Node::Tile(op) => {
+            NestNode::Loop(l) => (l.id, Kind::Loop(l.var, Vec::new())),
+            NestNode::Tile(op) => {
                 let (mut read, mut written) = (Vec::new(), Vec::new());
                 for &(operand, _, r, w) in &op.tiles {
                     let register = self.chosen.registers[&(self.ops, operand)];
@@ -159,7 +159,7 @@ impl Reader<'_> {
                 });
                 (op.id, Kind::Tile(read, written, moved))
             }
-            Node::Scalar(s) => {
+            NestNode::Scalar(s) => {
                 let mut touched = Vec::new();
                 let only = std::slice::from_ref(&s.stmt);
                 accesses(self.kernel, only, &mut |a, _, writes| {
@@ -182,7 +182,7 @@ impl Reader<'_> {
             kind,
             around: around.to_vec(),
         });
-        if let Node::Loop(l) = node {
+        if let NestNode::Loop(l) = node {
             let bound = |index: &Index| {
                 let index = sized(self.kernel, self.sizes, index);
                 ends(&index, &self.text.ranges).unwrap_or((-FAR, FAR))

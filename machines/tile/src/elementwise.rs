@@ -57,7 +57,7 @@ pub(crate) fn of<'s>(
             }
         }
     }
-    Err(wrong.map_or_else(Vec::new, |w| w.told(kernel)))
+    Err(wrong.map_or_else(Vec::new, |w| w.reported(kernel)))
 }
 
 const HINT: &str =

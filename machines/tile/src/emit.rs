@@ -1,6 +1,6 @@
 //! Code of the host: loops, addresses, scalar statements, with tile instructions in between.
 //!
-//! In: [`Node`]s, registers of tiles, registers with the addresses of arrays, which are not
+//! In: [`NestNode`]s, registers of tiles, registers with the addresses of arrays, which are not
 //! changed. Out: machine instructions with branches. Addresses are computed before the loop as far as they do not depend on it; inside
 //! a loop that is incremental they move on by a constant, otherwise the rest is added each
 //! time. Where registers run out, what is a constant or a sum of loop variables is computed again
@@ -13,7 +13,7 @@ mod expression;
 
 use crate::error::MappingError;
 use crate::host::{Binary, Branch, Host, Known};
-use crate::nest::{Loop, Node, TileOp, place};
+use crate::nest::{Loop, NestNode, TileOp, place};
 use crate::program::Placed;
 use crate::webs::Chosen;
 use kernel::index::{Index, Linear, Symbol};
@@ -133,7 +133,7 @@ impl<'a> Emit<'a> {
     }
 
     /// The whole program.
-    pub(crate) fn program(mut self, nodes: &[Node]) -> Result<Vec<Placed>, MappingError> {
+    pub(crate) fn program(mut self, nodes: &[NestNode]) -> Result<Vec<Placed>, MappingError> {
         let mut strides: BTreeSet<i64> = BTreeSet::new();
         strided(nodes, &mut strides);
         let kept = if self.tight == Tight::All { 0 } else { 3 };
@@ -347,13 +347,13 @@ impl<'a> Emit<'a> {
         Ok((register, if near { constant } else { 0 }, true))
     }
 
-    fn block(&mut self, nodes: &[Node], around: Option<Symbol>) -> Result<(), MappingError> {
+    fn block(&mut self, nodes: &[NestNode], around: Option<Symbol>) -> Result<(), MappingError> {
         let (locals, registers) = (self.locals.clone(), self.registers.clone());
         for node in nodes {
             let id = match node {
-                Node::Loop(l) => l.id,
-                Node::Tile(op) => op.id,
-                Node::Scalar(s) => s.id,
+                NestNode::Loop(l) => l.id,
+                NestNode::Tile(op) => op.id,
+                NestNode::Scalar(s) => s.id,
             };
             if self.fences.contains(&id)
                 && let Some(fence) = self.machine.fence
@@ -362,9 +362,9 @@ impl<'a> Emit<'a> {
                 self.code.push((fence, vec![0; count]));
             }
             match node {
-                Node::Loop(l) => self.for_loop(l, around)?,
-                Node::Tile(op) => self.tile(op)?,
-                Node::Scalar(s) => self.scalar(&s.stmt)?,
+                NestNode::Loop(l) => self.for_loop(l, around)?,
+                NestNode::Tile(op) => self.tile(op)?,
+                NestNode::Scalar(s) => self.scalar(&s.stmt)?,
             }
         }
         for (id, register) in std::mem::replace(&mut self.locals, locals) {
@@ -456,7 +456,7 @@ impl<'a> Emit<'a> {
         if !runs {
             self.branch(Branch::NotLess, (var, end), out, span)?;
         }
-        let outer = l.body.iter().any(|n| matches!(n, Node::Loop(_)));
+        let outer = l.body.iter().any(|n| matches!(n, NestNode::Loop(_)));
         let again = self.tight == Tight::All || self.tight == Tight::Ends && outer;
         if again {
             self.give(end);
@@ -496,7 +496,7 @@ impl<'a> Emit<'a> {
         let mut wanted: Vec<(Group, i64, Vec<Symbol>)> = Vec::new();
         self.wanted(&l.body, &[], &mut wanted);
         for node in &l.body {
-            if let Node::Loop(inner) = node {
+            if let NestNode::Loop(inner) = node {
                 self.wanted(&inner.body, &[inner.var], &mut wanted);
             }
         }
@@ -562,7 +562,12 @@ impl<'a> Emit<'a> {
     }
 
     /// The groups of accesses directly in a body, with the loops that come later.
-    fn wanted(&self, nodes: &[Node], later: &[Symbol], out: &mut Vec<(Group, i64, Vec<Symbol>)>) {
+    fn wanted(
+        &self,
+        nodes: &[NestNode],
+        later: &[Symbol],
+        out: &mut Vec<(Group, i64, Vec<Symbol>)>,
+    ) {
         let mut add = |array: Id, linear: Linear| {
             let group = Self::group(array, &linear);
             let near = |o: &&mut (Group, i64, Vec<Symbol>)| {
@@ -574,23 +579,25 @@ impl<'a> Emit<'a> {
         };
         for node in nodes {
             match node {
-                Node::Loop(_) => {}
-                Node::Tile(op) => {
+                NestNode::Loop(_) => {}
+                NestNode::Tile(op) => {
                     if let Some(moved) = &op.moved
                         && let Some(linear) = moved.base.linear()
                     {
                         add(moved.array, linear);
                     }
                 }
-                Node::Scalar(s) => each_access(self.kernel, &s.stmt, &mut |access, condition| {
-                    let mut facts = self.facts.clone();
-                    if let Some(condition) = condition {
-                        expression::assume(self.kernel, condition, &mut facts);
-                    }
-                    if let Some(linear) = self.linear(access, &facts) {
-                        add(access.array, linear);
-                    }
-                }),
+                NestNode::Scalar(s) => {
+                    each_access(self.kernel, &s.stmt, &mut |access, condition| {
+                        let mut facts = self.facts.clone();
+                        if let Some(condition) = condition {
+                            expression::assume(self.kernel, condition, &mut facts);
+                        }
+                        if let Some(linear) = self.linear(access, &facts) {
+                            add(access.array, linear);
+                        }
+                    })
+                }
             }
         }
     }
@@ -664,12 +671,12 @@ impl<'a> Emit<'a> {
 }
 
 /// The strides of loads and stores.
-fn strided(nodes: &[Node], strides: &mut BTreeSet<i64>) {
+fn strided(nodes: &[NestNode], strides: &mut BTreeSet<i64>) {
     for node in nodes {
         match node {
-            Node::Loop(l) => strided(&l.body, strides),
-            Node::Tile(op) => strides.extend(op.moved.as_ref().map(|m| m.stride)),
-            Node::Scalar(_) => {}
+            NestNode::Loop(l) => strided(&l.body, strides),
+            NestNode::Tile(op) => strides.extend(op.moved.as_ref().map(|m| m.stride)),
+            NestNode::Scalar(_) => {}
         }
     }
 }

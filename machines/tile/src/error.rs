@@ -64,7 +64,7 @@ impl MappingError {
     }
 
     /// What a user reads, at its place in the kernel.
-    pub(crate) fn told(self, kernel: &Kernel) -> Vec<Diagnostic> {
+    pub(crate) fn reported(self, kernel: &Kernel) -> Vec<Diagnostic> {
         let place = match self.span == Span::default() {
             true => kernel.span,
             false => self.span,

@@ -49,7 +49,7 @@ pub fn map_loops(
 ) -> Result<Function, Vec<Diagnostic>> {
     let blocks = Blocks::of(machine, prover);
     let function = loops_of((scheduled, &blocks), sizes, machine, prover, (first, apart));
-    function.map_err(|e| e.told(scheduled.kernel()))
+    function.map_err(|e| e.reported(scheduled.kernel()))
 }
 
 /// The same, with the tile instructions of the machine.
@@ -123,7 +123,7 @@ pub fn in_tiles<'b>(
     variant: Option<Variant>,
 ) -> Result<Option<InTiles<'b>>, Vec<Diagnostic>> {
     let kernel = scheduled.kernel();
-    error::preconditions(kernel, sizes).map_err(|e| e.told(kernel))?;
+    error::preconditions(kernel, sizes).map_err(|e| e.reported(kernel))?;
     Ok(sums_in_tiles(
         kernel,
         sizes,
@@ -219,7 +219,7 @@ impl InTiles<'_> {
     ) -> Result<Function, Vec<Diagnostic>> {
         let kernel = self.kernel();
         let function = mapped((kernel, self.blocks), sizes, machine, prover, places);
-        function.map_err(|e| e.told(kernel))
+        function.map_err(|e| e.reported(kernel))
     }
 }
 

@@ -38,8 +38,8 @@ pub fn map(
     prover: &Prover,
 ) -> Result<TileProgram, Vec<Diagnostic>> {
     let kernel = scheduled.kernel();
-    error::preconditions(kernel, sizes).map_err(|e| e.told(kernel))?;
-    mapped(kernel, sizes, machine, prover).map_err(|e| e.told(kernel))
+    error::preconditions(kernel, sizes).map_err(|e| e.reported(kernel))?;
+    mapped(kernel, sizes, machine, prover).map_err(|e| e.reported(kernel))
 }
 
 /// Why nothing can be mapped to the tiles of a machine; none when something can, or it has none.

@@ -251,9 +251,10 @@ pub(crate) fn both(
     host: MappingError,
     products: &[String],
 ) -> Vec<Diagnostic> {
-    if wrong.is_empty() || host.detail == Detail::Lacking {
-        let mut told = host.told(kernel);
-        if let Some(first) = told.first_mut() {
+    let lacking = host.detail == Detail::Lacking;
+    let mut reported = host.reported(kernel);
+    if wrong.is_empty() || lacking {
+        if let Some(first) = reported.first_mut() {
             first.notes.push(match products {
                 [] => "no tile instruction does it either".to_owned(),
                 all => format!(
@@ -262,12 +263,12 @@ pub(crate) fn both(
                 ),
             });
         }
-        return told;
+        return reported;
     }
-    if let Some(first) = wrong.first_mut()
-        && first.message != host.message
+    if let (Some(first), [why]) = (wrong.first_mut(), &reported[..])
+        && first != why
     {
-        let note = format!("the host does not do it either: {}", host.message);
+        let note = format!("the host does not do it either: {}", why.message);
         first.notes.push(note);
     }
     wrong
@@ -302,10 +303,10 @@ fn function(
     };
     let blocks = Blocks::of(machine, prover);
     let tiled = in_tiles(scheduled, sizes, (machine, &blocks), variant)?;
-    let looped = |t: &InTiles<'_>| t.map(sizes, machine, prover, places);
+    let in_loop = |t: &InTiles<'_>| t.map(sizes, machine, prover, places);
     let mut why = None;
     if let Some(tiled) = tiled.as_ref().filter(|t| t.products() > few) {
-        match looped(tiled) {
+        match in_loop(tiled) {
             Ok(function) => return Ok(function),
             Err(wrong) => why = Some(wrong),
         }
@@ -313,7 +314,7 @@ fn function(
     let unrolled = crate::map::map(scheduled, sizes, machine, prover);
     let unrolled = unrolled.and_then(|t| called(&t, scheduled.kernel(), machine, request));
     match (unrolled, tiled, why) {
-        (Err(_), Some(tiled), None) => looped(&tiled),
+        (Err(_), Some(tiled), None) => in_loop(&tiled),
         (Err(_), _, Some(why)) => Err(why),
         (unrolled, ..) => unrolled,
     }

@@ -103,7 +103,7 @@ impl fmt::Display for Mismatch {
 
 /// Blocks that are alike: the number of their form; where in a tile each of their arrays begins, of those that
 /// are tiles.
-pub(crate) type Form = (usize, Vec<Option<i64>>);
+pub(crate) type TiledKey = (usize, Vec<Option<i64>>);
 
 /// What was found out of terms before, which blocks that are alike share.
 #[derive(Default)]
@@ -115,7 +115,7 @@ pub(crate) struct Proofs {
     /// By the instruction, what its tiles hold, and what is wanted.
     blocks: HashMap<(usize, Vec<Term>, Term), bool>,
     /// The instructions that blocks are, with where the arrays of one of them begin.
-    pub(crate) forms: HashMap<Form, (Vec<Element>, Tiled)>,
+    pub(crate) forms: HashMap<TiledKey, (Vec<Element>, Tiled)>,
 }
 
 /// What is needed to match.
@@ -209,7 +209,7 @@ impl Matcher<'_> {
     }
 
     /// The instruction of a block whose arrays begin there, as one that is alike is known.
-    pub(crate) fn known(&self, form: &Form, origins: &[Element]) -> Option<Tiled> {
+    pub(crate) fn known(&self, form: &TiledKey, origins: &[Element]) -> Option<Tiled> {
         let (from, known) = self.proofs.forms.get(form)?;
         let moved = |window: &Window| {
             let (old, new) = (from.iter().zip(origins)).find(|(o, _)| o.0 == window.array)?;

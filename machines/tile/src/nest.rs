@@ -1,6 +1,6 @@
 //! Loop nests with tile instructions in them.
 //!
-//! In: a kernel after its schedule, the values of its sizes, a machine. Out: [`Node`]s: the
+//! In: a kernel after its schedule, the values of its sizes, a machine. Out: [`NestNode`]s: the
 //! loops that stay, scalar statements for the host, and tile instructions on named tiles with
 //! windows whose first byte is a sum over the loops around. Which blocks are tile instructions
 //! the schedule says: those that touch arrays that it has put into the machine's tiles. What a
@@ -9,7 +9,7 @@
 
 use crate::block::{Alike, Effect, Effects, Element, Values};
 use crate::error::{Detail, MappingError};
-use crate::matching::{Form, Matcher, Mismatch, Tiled, Window};
+use crate::matching::{Matcher, Mismatch, Tiled, TiledKey, Window};
 use kernel::index::{Index, Linear, Symbol};
 use kernel::tree::{Access, For, Id, Kernel, Role, Stmt, SymbolKind};
 use kernel::visit::for_each_stmt;
@@ -23,7 +23,7 @@ pub(crate) type Tile = (Id, i64);
 
 /// A piece of a mapped nest.
 #[derive(Clone, Debug)]
-pub(crate) enum Node {
+pub(crate) enum NestNode {
     Loop(Loop),
     Tile(TileOp),
     Scalar(Scalar),
@@ -38,16 +38,16 @@ pub(crate) struct Scalar {
 }
 
 /// Numbers nodes in the order of the text.
-pub(crate) fn number(nodes: &mut [Node], next: &mut usize) {
+pub(crate) fn number(nodes: &mut [NestNode], next: &mut usize) {
     for node in nodes {
         let id = match node {
-            Node::Loop(l) => &mut l.id,
-            Node::Tile(op) => &mut op.id,
-            Node::Scalar(s) => &mut s.id,
+            NestNode::Loop(l) => &mut l.id,
+            NestNode::Tile(op) => &mut op.id,
+            NestNode::Scalar(s) => &mut s.id,
         };
         *id = *next;
         *next += 1;
-        if let Node::Loop(l) = node {
+        if let NestNode::Loop(l) = node {
             number(&mut l.body, next);
         }
     }
@@ -63,7 +63,7 @@ pub(crate) struct Loop {
     pub(crate) hi: Index,
     pub(crate) step: i64,
     pub(crate) incremental: bool,
-    pub(crate) body: Vec<Node>,
+    pub(crate) body: Vec<NestNode>,
     pub(crate) span: Span,
 }
 
@@ -151,9 +151,13 @@ pub(crate) fn accesses<'s>(
 }
 
 /// Statements that are the host's alone.
-pub(crate) fn of_host(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>, body: &[Stmt]) -> Vec<Node> {
+pub(crate) fn of_host(
+    kernel: &Kernel,
+    sizes: &BTreeMap<Symbol, i64>,
+    body: &[Stmt],
+) -> Vec<NestNode> {
     let node = |stmt: &Stmt| match stmt {
-        Stmt::For(f) => Node::Loop(Loop {
+        Stmt::For(f) => NestNode::Loop(Loop {
             id: 0,
             var: f.var,
             lo: sized(kernel, sizes, &f.lo),
@@ -163,7 +167,7 @@ pub(crate) fn of_host(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>, body: &[St
             body: of_host(kernel, sizes, &f.body),
             span: f.span,
         }),
-        other => Node::Scalar(Scalar {
+        other => NestNode::Scalar(Scalar {
             id: 0,
             stmt: other.clone(),
         }),
@@ -196,7 +200,7 @@ impl Builder<'_> {
     }
 
     /// The nodes of a block.
-    pub(crate) fn block(&mut self, body: &[Stmt]) -> Result<Vec<Node>, MappingError> {
+    pub(crate) fn block(&mut self, body: &[Stmt]) -> Result<Vec<NestNode>, MappingError> {
         let mut out = Vec::new();
         for stmt in body {
             let tiled = self.tiled(std::slice::from_ref(stmt));
@@ -205,7 +209,7 @@ impl Builder<'_> {
                     let reason = match tiled.is_some() {
                         true => match self.instruction(stmt, f)? {
                             Ok(ops) => {
-                                out.extend(ops.into_iter().map(Node::Tile));
+                                out.extend(ops.into_iter().map(NestNode::Tile));
                                 continue;
                             }
                             Err(reason) => reason,
@@ -218,7 +222,7 @@ impl Builder<'_> {
                     }
                 }
                 (_, Some(access)) => return Err(self.not_for_the_host(&access)),
-                (other, None) => out.push(Node::Scalar(Scalar {
+                (other, None) => out.push(NestNode::Scalar(Scalar {
                     id: 0,
                     stmt: other.clone(),
                 })),
@@ -241,7 +245,7 @@ impl Builder<'_> {
     }
 
     /// A loop that stays.
-    fn open(&mut self, f: &For) -> Result<Option<Node>, MappingError> {
+    fn open(&mut self, f: &For) -> Result<Option<NestNode>, MappingError> {
         let (kernel, sizes) = (self.matcher.kernel, self.sizes);
         let (lo, hi) = (sized(kernel, sizes, &f.lo), sized(kernel, sizes, &f.hi));
         let length = hi.minus(&lo).constant_value();
@@ -256,7 +260,7 @@ impl Builder<'_> {
         });
         let body = self.block(&f.body);
         self.outer.pop();
-        Ok(Some(Node::Loop(Loop {
+        Ok(Some(NestNode::Loop(Loop {
             id: 0,
             var: f.var,
             lo,
@@ -342,7 +346,7 @@ impl Builder<'_> {
             self.in_tiles(o.0).then(|| o.1.rem_euclid(each))
         };
         // Of arrays that are tiles it matters where in a tile they begin.
-        let key: Form = (form, origins.iter().map(within).collect());
+        let key: TiledKey = (form, origins.iter().map(within).collect());
         if let Some(tiled) = self.matcher.known(&key, &origins) {
             return Ok(tiled);
         }

@@ -33,7 +33,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) fn tiled(
     kernel: &Kernel,
     sizes: &BTreeMap<Symbol, i64>,
-    machine: Machine<'_>,
+    machine: TileMachine<'_>,
     only: Option<&BTreeSet<Symbol>>,
 ) -> Option<Tiled> {
     let mut kernel = kernel.at_sizes(sizes);
@@ -48,7 +48,7 @@ pub(crate) fn tiled(
 
 /// The name of the registers of tiles, their shape, and how tiles are grouped, where that is
 /// not left open.
-pub(crate) type Machine<'a> = (&'a str, Shape<'a>, Option<Variant>);
+pub(crate) type TileMachine<'a> = (&'a str, Shape<'a>, Option<Variant>);
 
 /// A kernel with its sums in tiles.
 pub(crate) struct Tiled {
@@ -68,7 +68,7 @@ struct Made {
 fn block(
     kernel: &mut Kernel,
     body: Vec<Stmt>,
-    machine: Machine<'_>,
+    machine: TileMachine<'_>,
     only: Option<&BTreeSet<Symbol>>,
     made: &mut Made,
 ) -> Vec<Stmt> {
@@ -99,7 +99,7 @@ fn block(
 }
 
 /// A loop that is a sum, in tiles.
-fn one(kernel: &mut Kernel, f: &For, machine: Machine<'_>) -> Option<(Vec<Stmt>, i64)> {
+fn one(kernel: &mut Kernel, f: &For, machine: TileMachine<'_>) -> Option<(Vec<Stmt>, i64)> {
     let (memory, shape, variant) = machine;
     let before = (kernel.symbols.len(), kernel.arrays.len());
     let made = sum::sum(kernel, f).and_then(|mut found| {

@@ -6,7 +6,7 @@
 //! do not overlap may share a register, and the one that rests longest is taken.
 
 use crate::error::MappingError;
-use crate::nest::{Node, Tile, TileOp};
+use crate::nest::{NestNode, Tile, TileOp};
 use kernel::tree::Kernel;
 use semantics::machine::{Erratum, Machine};
 use semantics::span::Span;
@@ -62,10 +62,10 @@ struct Text {
 }
 
 impl Text {
-    fn nodes(&mut self, nodes: &[Node]) {
+    fn nodes(&mut self, nodes: &[NestNode]) {
         for node in nodes {
             match node {
-                Node::Loop(l) => {
+                NestNode::Loop(l) => {
                     let id = self.ends.len();
                     self.ends.push(0);
                     self.path.push(id);
@@ -73,8 +73,8 @@ impl Text {
                     self.path.pop();
                     self.ends[id] = self.count.saturating_sub(1);
                 }
-                Node::Tile(op) => self.op(op),
-                Node::Scalar(_) => {}
+                NestNode::Tile(op) => self.op(op),
+                NestNode::Scalar(_) => {}
             }
         }
     }
@@ -102,7 +102,7 @@ impl Text {
 pub(crate) fn choose(
     kernel: &Kernel,
     machine: &Machine,
-    nodes: &[Node],
+    nodes: &[NestNode],
     count: usize,
 ) -> Result<Chosen, MappingError> {
     let mut text = Text::default();

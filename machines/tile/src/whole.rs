@@ -6,7 +6,7 @@
 //! sizes. It starts from what is written out in the end, and knows nothing of who made it.
 
 use crate::program::{ArrayUse, Function};
-use crate::systolic::program::{Amount, Command, CommandProgram, Node};
+use crate::systolic::program::{Amount, Command, CommandNode, CommandProgram};
 use induction::Array;
 use induction::code::{Code, places};
 use induction::engine::Engine;
@@ -267,13 +267,13 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn nodes(&mut self, nodes: &[Node], engine: &mut Engine<'_>) -> Result<(), Stop> {
+    fn nodes(&mut self, nodes: &[CommandNode], engine: &mut Engine<'_>) -> Result<(), Stop> {
         nodes.iter().try_for_each(|node| match node {
-            Node::Loop { var, count, body } => engine.repeat(*count, &mut |engine, k| {
+            CommandNode::Loop { var, count, body } => engine.repeat(*count, &mut |engine, k| {
                 self.vars[*var] = k.clone();
                 self.nodes(body, engine)
             }),
-            Node::Do(command) => self.command(command, engine),
+            CommandNode::Do(command) => self.command(command, engine),
         })
     }
 

@@ -20,7 +20,7 @@ use semantics::random::Random;
 use std::collections::BTreeMap;
 use tile::mapped::{self, Code, Loops, MappedProgram, Request, Verdict};
 use tile::systolic::place::Constraints;
-use tile::systolic::plan::{Outer, Plan, Stationary};
+use tile::systolic::plan::{LoopOrder, Plan, Stationary};
 use tile::whole;
 
 const PRODUCT: &str = "kernel product(m: size, n: size, k: size, a: in i8[m, k], b: in i8[k, n], \
@@ -139,8 +139,8 @@ fn commands_are_proved_at_their_own_sizes() {
             },
         )
     };
-    let rows = turned(Outer::Rows, Stationary::Weights);
-    let outputs = turned(Outer::Columns, Stationary::Outputs);
+    let rows = turned(LoopOrder::Rows, Stationary::Weights);
+    let outputs = turned(LoopOrder::Columns, Stationary::Outputs);
     let all: [(&str, &[i64], &Request); 14] = [
         (PRODUCT, &[1, 1, 1], &plain),
         (PRODUCT, &[20, 21, 5], &plain),
@@ -415,13 +415,8 @@ fn what_nothing_computes_is_told_at_its_place() {
         ),
     ];
     for (isa, text, at, message, note, hint) in all {
-        let [place, told, notes, mend] = refused(isa, text, &[9, 8, 7]);
-        let wanted = [
-            (&place, at),
-            (&told, message),
-            (&notes, note),
-            (&mend, hint),
-        ];
+        let [place, log, notes, mend] = refused(isa, text, &[9, 8, 7]);
+        let wanted = [(&place, at), (&log, message), (&notes, note), (&mend, hint)];
         for (found, part) in wanted {
             assert!(found.contains(part), "{isa}: {found} has no {part}\n{text}");
         }

@@ -5,7 +5,9 @@
 //! Addresses always have a constant, be it 0, so that the first element looks like the
 //! others. It does not reorder writes.
 
-use super::form::{Form, Role, Slot, Token, Writer, apply, constant, flatten, stepped, steps};
+use super::form::{
+    CanonicalForm, Role, Slot, Token, Writer, apply, constant, flatten, stepped, steps,
+};
 use semantics::bits::Bits;
 use semantics::build;
 use semantics::op::{Op, OpCode};
@@ -88,9 +90,9 @@ impl Writer<'_> {
         Some((tokens, slots))
     }
 
-    fn step_form(&mut self, s: &Step) -> Option<Form> {
+    fn step_form(&mut self, s: &Step) -> Option<CanonicalForm> {
         let before = || {
-            Rc::new(Form {
+            Rc::new(CanonicalForm {
                 tokens: vec![Token::Before],
                 slots: Vec::new(),
                 width: 0,
@@ -99,7 +101,7 @@ impl Writer<'_> {
         let parts = [before(), self.address(s.address)?, self.form(s.value)?];
         let (tokens, slots) = apply(s.op, &parts);
         let width = 0;
-        let written = Form {
+        let written = CanonicalForm {
             tokens,
             slots,
             width,
@@ -109,7 +111,7 @@ impl Writer<'_> {
         };
         let parts = [self.form(condition)?, Rc::new(written), before()];
         let (tokens, slots) = apply(Op::new(OpCode::Ite), &parts);
-        Some(Form {
+        Some(CanonicalForm {
             tokens,
             slots,
             width,
@@ -117,7 +119,7 @@ impl Writer<'_> {
     }
 
     /// An address: a sum whose last addend is a constant.
-    pub(super) fn address(&mut self, t: Term) -> Option<Rc<Form>> {
+    pub(super) fn address(&mut self, t: Term) -> Option<Rc<CanonicalForm>> {
         let mut addends = Vec::new();
         flatten(OpCode::BvAdd, t, &mut addends);
         if addends.iter().all(|a| a.as_bits().is_some()) {
@@ -132,14 +134,14 @@ impl Writer<'_> {
             .fold(zero, |sum, a| sum.add(a));
         let base = rest.into_iter().reduce(build::add)?;
         let (tokens, slots) = constant(&offset);
-        let offset = Rc::new(Form {
+        let offset = Rc::new(CanonicalForm {
             tokens,
             slots,
             width: t.width(),
         });
         let (tokens, slots) = apply(Op::new(OpCode::BvAdd), &[self.form(base)?, offset]);
         let width = t.width();
-        Some(Rc::new(Form {
+        Some(Rc::new(CanonicalForm {
             tokens,
             slots,
             width,
@@ -148,7 +150,7 @@ impl Writer<'_> {
 }
 
 /// The steps of numbers over a run of memory steps that is given last first.
-fn rising(run: &[Form]) -> Option<Vec<Option<i64>>> {
-    let forward: Vec<&Form> = run.iter().rev().collect();
+fn rising(run: &[CanonicalForm]) -> Option<Vec<Option<i64>>> {
+    let forward: Vec<&CanonicalForm> = run.iter().rev().collect();
     steps(&forward)
 }

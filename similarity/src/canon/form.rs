@@ -1,6 +1,6 @@
 //! Elements as words and numbers.
 //!
-//! In: the flat term of one element. Out: [`Form`]: its operators and leaves as tokens in
+//! In: the flat term of one element. Out: [`CanonicalForm`]: its operators and leaves as tokens in
 //! prefix order, and beside them every number that it holds. Two elements with equal tokens
 //! are one operation with different numbers. Sums, products and bitwise operations are
 //! flattened and ordered without regard to operand names; arguments that differ only
@@ -204,7 +204,7 @@ impl Slot {
 
 /// An element as tokens and numbers.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Form {
+pub(crate) struct CanonicalForm {
     pub(crate) tokens: Vec<Token>,
     pub(crate) slots: Vec<Slot>,
     /// Its width in bits; 0 when it is no bit vector.
@@ -236,7 +236,7 @@ pub(crate) struct Writer<'a> {
     variables: &'a [String],
     /// Mask operands: where they choose between a value and zero, zero is a source.
     masks: &'a [Variable],
-    done: HashMap<Term, Option<Rc<Form>>>,
+    done: HashMap<Term, Option<Rc<CanonicalForm>>>,
 }
 
 impl<'a> Writer<'a> {
@@ -249,7 +249,7 @@ impl<'a> Writer<'a> {
     }
 
     /// The form of a flat term; nothing when it would be too long.
-    pub(crate) fn form(&mut self, t: Term) -> Option<Rc<Form>> {
+    pub(crate) fn form(&mut self, t: Term) -> Option<Rc<CanonicalForm>> {
         if let Some(known) = self.done.get(&t) {
             return known.clone();
         }
@@ -258,7 +258,7 @@ impl<'a> Writer<'a> {
             None => self.make(t),
         };
         let made = made.map(|(tokens, slots)| {
-            Rc::new(Form {
+            Rc::new(CanonicalForm {
                 tokens,
                 slots,
                 width: t.sort().width().unwrap_or(0),
@@ -369,9 +369,9 @@ impl<'a> Writer<'a> {
 }
 
 /// Bits of a variable as the source of what a masked form does not compute.
-fn source(form: &Form) -> Option<Rc<Form>> {
+fn source(form: &CanonicalForm) -> Option<Rc<CanonicalForm>> {
     match form.tokens.as_slice() {
-        [Token::Part(v)] => Some(Rc::new(Form {
+        [Token::Part(v)] => Some(Rc::new(CanonicalForm {
             tokens: vec![Token::Part(v + SOURCE)],
             ..form.clone()
         })),
@@ -380,13 +380,13 @@ fn source(form: &Form) -> Option<Rc<Form>> {
 }
 
 /// A source of zeros: where its elements lie does not matter.
-fn zeros(width: u32) -> Rc<Form> {
+fn zeros(width: u32) -> Rc<CanonicalForm> {
     let anywhere = Slot {
         role: Role::Offset,
         base: None,
         steps: Vec::new(),
     };
-    Rc::new(Form {
+    Rc::new(CanonicalForm {
         tokens: vec![Token::Part(ZEROS)],
         slots: vec![anywhere, Slot::new(Role::Width, i64::from(width))],
         width,
@@ -418,7 +418,7 @@ pub(super) fn flatten(code: OpCode, t: Term, into: &mut Vec<Term>) {
     }
 }
 
-pub(super) fn apply(op: semantics::op::Op, forms: &[Rc<Form>]) -> (Vec<Token>, Vec<Slot>) {
+pub(super) fn apply(op: semantics::op::Op, forms: &[Rc<CanonicalForm>]) -> (Vec<Token>, Vec<Slot>) {
     let (mut tokens, mut slots) = (Vec::new(), Vec::new());
     match Family::of(op.code) {
         Some((family, mode)) => {
@@ -450,18 +450,18 @@ fn least_run(code: OpCode) -> usize {
 /// reductions.
 fn joined(
     op: semantics::op::Op,
-    forms: &[Rc<Form>],
+    forms: &[Rc<CanonicalForm>],
     start: (Vec<Token>, Vec<Slot>),
 ) -> (Vec<Token>, Vec<Slot>) {
     let (mut tokens, mut slots) = (Vec::new(), Vec::new());
-    let mut single: Vec<Rc<Form>> = Vec::new();
+    let mut single: Vec<Rc<CanonicalForm>> = Vec::new();
     let mut at = 0;
     while at < forms.len() {
         let same = forms[at..]
             .iter()
             .take_while(|f| f.tokens == forms[at].tokens)
             .count();
-        let group: Vec<&Form> = forms[at..at + same].iter().map(Rc::as_ref).collect();
+        let group: Vec<&CanonicalForm> = forms[at..at + same].iter().map(Rc::as_ref).collect();
         match steps(&group).filter(|_| same >= least_run(op.code)) {
             Some(steps) => {
                 let (joiner, mode) = Joiner::of(op.code);
@@ -487,7 +487,7 @@ fn joined(
 }
 
 /// The steps of every number over a list of forms with equal tokens, when they are even.
-pub(crate) fn steps(forms: &[&Form]) -> Option<Vec<Option<i64>>> {
+pub(crate) fn steps(forms: &[&CanonicalForm]) -> Option<Vec<Option<i64>>> {
     let first = forms.first()?;
     if forms[1..].iter().any(|f| f.tokens != first.tokens) {
         return None;
@@ -520,7 +520,7 @@ pub(crate) fn steps(forms: &[&Form]) -> Option<Vec<Option<i64>>> {
 }
 
 /// A form under one more loop; `outer` loops already stand around it.
-pub(crate) fn stepped(form: &Form, steps: &[Option<i64>], outer: usize) -> Form {
+pub(crate) fn stepped(form: &CanonicalForm, steps: &[Option<i64>], outer: usize) -> CanonicalForm {
     let mut out = form.clone();
     for (slot, step) in out.slots.iter_mut().zip(steps) {
         if slot.role.varies() {
@@ -540,13 +540,13 @@ fn blind(token: &Token) -> Token {
 }
 
 /// An order that looks at operand names last but for the numbers that differ by element.
-fn compare(a: &Form, b: &Form) -> Ordering {
-    let blind_of = |f: &Form| f.tokens.iter().map(blind).collect::<Vec<_>>();
-    let fixed = |f: &Form| -> Vec<Option<i64>> {
-        let kept = f.slots.iter().filter(|s| !s.role.varies());
-        kept.map(|s| s.base).collect()
+fn compare(a: &CanonicalForm, b: &CanonicalForm) -> Ordering {
+    let blind_of = |f: &CanonicalForm| f.tokens.iter().map(blind).collect::<Vec<_>>();
+    let fixed = |f: &CanonicalForm| -> Vec<Option<i64>> {
+        let cached = f.slots.iter().filter(|s| !s.role.varies());
+        cached.map(|s| s.base).collect()
     };
-    let leaf_last = |f: &Form| f.tokens.len() == 1 && f.tokens[0] == Token::Constant;
+    let leaf_last = |f: &CanonicalForm| f.tokens.len() == 1 && f.tokens[0] == Token::Constant;
     leaf_last(a)
         .cmp(&leaf_last(b))
         .then_with(|| blind_of(a).cmp(&blind_of(b)))

@@ -1,14 +1,14 @@
 //! The shape of a whole instruction: words and numbers.
 //!
 //! In: nests for each output. Out: [`Layout`], equal for instructions that are one operation
-//! up to numbers, with the numbers and the operands beside it ([`Reading`]); and the
+//! up to numbers, with the numbers and the operands beside it ([`Candidate`]); and the
 //! skeletons of a layout once every number is known as an expression over parameters.
 //! Operands are renamed by first use.
 
-use super::form::{Form, Joiner, Role, Token, Variable, ZEROS, variable};
+use super::form::{CanonicalForm, Joiner, Role, Token, Variable, ZEROS, variable};
 use super::roll::{Item, Nest, Run};
 use crate::number::Number;
-use crate::skeleton::{Node, Operator, Shape, Skeleton};
+use crate::skeleton::{Operator, Shape, Skeleton, SkeletonNode};
 use semantics::digest::Digest;
 use semantics::op::{Op, OpCode};
 use semantics::sort::Sort;
@@ -47,7 +47,7 @@ pub(crate) struct NestedWord {
 /// One way of reading an instruction as a layout with numbers. It may have been kept; then
 /// the layout itself is not at hand.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Reading {
+pub(crate) struct Candidate {
     /// What tells its layout from others.
     pub(crate) layout: Digest,
     /// Every number, `None` where any would do.
@@ -74,7 +74,7 @@ pub(crate) enum Output {
         width: u32,
     },
     /// Something that is no bit vector.
-    Other(Form),
+    Other(CanonicalForm),
 }
 
 #[derive(Default)]
@@ -118,7 +118,7 @@ impl Scribe {
         }
     }
 
-    fn form(&mut self, form: &Form) {
+    fn form(&mut self, form: &CanonicalForm) {
         let mut slots = form.slots.iter();
         for token in &form.tokens {
             let renamed = match token {
@@ -158,7 +158,7 @@ fn slots_of(token: &Token) -> usize {
 }
 
 /// The layout of an instruction with its numbers; `sorts` are those of its variables.
-pub(crate) fn read(outputs: &[Output], sorts: &[Sort]) -> (Layout, Reading) {
+pub(crate) fn read(outputs: &[Output], sorts: &[Sort]) -> (Layout, Candidate) {
     let mut scribe = Scribe::default();
     let (mut registers, mut widths) = (Vec::new(), Vec::new());
     for output in outputs {
@@ -195,7 +195,7 @@ pub(crate) fn read(outputs: &[Output], sorts: &[Sort]) -> (Layout, Reading) {
         scribe.roles.push(Role::Register);
     }
     let layout = Layout::Nested(scribe.words, kinds);
-    let reading = Reading {
+    let candidate = Candidate {
         layout: Digest::of(&layout),
         numbers: scribe.numbers,
         roles: scribe.roles,
@@ -206,7 +206,7 @@ pub(crate) fn read(outputs: &[Output], sorts: &[Sort]) -> (Layout, Reading) {
         registers,
         widths,
     };
-    (layout, reading)
+    (layout, candidate)
 }
 
 impl Layout {
@@ -256,7 +256,7 @@ struct Maker<'a> {
     widths: Vec<Number>,
     kinds: &'a [Option<Sort>],
     zero: &'a [bool],
-    nodes: Vec<Node>,
+    nodes: Vec<SkeletonNode>,
     /// De Bruijn indices that each enclosing loop takes: 1 for a map, 2 for a fold, and
     /// where its counter is among them. Outermost first. Loops of one iteration in every
     /// member take none.
@@ -266,7 +266,7 @@ struct Maker<'a> {
 }
 
 impl Maker<'_> {
-    fn node(&mut self, node: Node) -> usize {
+    fn node(&mut self, node: SkeletonNode) -> usize {
         if let Some(at) = self.nodes.iter().position(|n| *n == node) {
             return at;
         }
@@ -314,7 +314,7 @@ impl Maker<'_> {
     }
 
     fn apply(&mut self, code: OpCode, params: Vec<Number>, args: Vec<usize>) -> usize {
-        self.node(Node::Apply(Operator::Fixed(code), params, args))
+        self.node(SkeletonNode::Apply(Operator::Fixed(code), params, args))
     }
 
     /// A map, or its body where it always has one element.
@@ -326,7 +326,7 @@ impl Maker<'_> {
         if single {
             body
         } else {
-            self.node(Node::Map(count.clone(), body))
+            self.node(SkeletonNode::Map(count.clone(), body))
         }
     }
 
@@ -377,16 +377,19 @@ impl Maker<'_> {
             Token::Chain => self.chain(),
             Token::Before => self.before(),
             Token::Constant => self.constant(),
-            Token::Fixed(bits) => self.node(Node::Fixed(bits)),
-            Token::Truth(b) => self.node(Node::Truth(b)),
+            Token::Fixed(bits) => self.node(SkeletonNode::Fixed(bits)),
+            Token::Truth(b) => self.node(SkeletonNode::Truth(b)),
             Token::Bit => {
                 let bit = self.element();
-                let one = self.node(Node::Constant(Number::Constant(1), Number::Constant(1)));
+                let one = self.node(SkeletonNode::Constant(
+                    Number::Constant(1),
+                    Number::Constant(1),
+                ));
                 self.apply(OpCode::Eq, Vec::new(), vec![bit, one])
             }
             Token::Index => self.affine(),
             Token::Part(v) => self.part(v),
-            Token::Whole(v, sort) => self.node(Node::Argument(v, Shape::Other(sort))),
+            Token::Whole(v, sort) => self.node(SkeletonNode::Argument(v, Shape::Other(sort))),
         }
     }
 
@@ -398,17 +401,22 @@ impl Maker<'_> {
         params: Vec<Number>,
         args: Vec<usize>,
     ) -> usize {
-        let nothing = |a: usize| matches!(&self.nodes[a], Node::Constant(_, Number::Constant(0)));
+        let nothing = |a: usize| {
+            matches!(
+                &self.nodes[a],
+                SkeletonNode::Constant(_, Number::Constant(0))
+            )
+        };
         if code == OpCode::BvAdd && args.len() == 2 && nothing(args[1]) {
             return args[0];
         }
         if Op::new(code).info().arity != Some(2) || args.len() <= 2 {
-            return self.node(Node::Apply(operator, params, args));
+            return self.node(SkeletonNode::Apply(operator, params, args));
         }
         let mut all = args.into_iter();
         let first = all.next().expect("more than two arguments");
         all.fold(first, |acc, arg| {
-            self.node(Node::Apply(
+            self.node(SkeletonNode::Apply(
                 operator.clone(),
                 params.clone(),
                 vec![acc, arg],
@@ -431,9 +439,9 @@ impl Maker<'_> {
             Joiner::Operator(OpCode::And | OpCode::Or) => Shape::Other(Sort::Bool),
             _ => Shape::Bits(self.width_of(addend)),
         };
-        let acc = self.node(Node::Bound(0, shape));
-        let body = self.node(Node::Apply(operator, Vec::new(), vec![acc, addend]));
-        self.node(Node::Fold(count, init, body))
+        let acc = self.node(SkeletonNode::Bound(0, shape));
+        let body = self.node(SkeletonNode::Apply(operator, Vec::new(), vec![acc, addend]));
+        self.node(SkeletonNode::Fold(count, init, body))
     }
 
     /// A step is written under the fold, then the memory before it outside.
@@ -445,7 +453,7 @@ impl Maker<'_> {
         self.loops.pop();
         self.chains.pop();
         let init = self.element();
-        self.node(Node::Fold(count, init, body))
+        self.node(SkeletonNode::Fold(count, init, body))
     }
 
     /// The memory before a step: bound by the fold of the nearest chain.
@@ -453,16 +461,18 @@ impl Maker<'_> {
         let chain = self.chains.last().copied().unwrap_or_default();
         let inner = self.loops.iter().skip(chain + 1);
         let depth = inner.map(|(binders, _)| binders).sum();
-        self.node(Node::Bound(depth, Shape::Other(Sort::Mem)))
+        self.node(SkeletonNode::Bound(depth, Shape::Other(Sort::Mem)))
     }
 
     /// The width of a node as an expression, from the number nearest below it.
     fn width_of(&self, at: usize) -> Number {
         match &self.nodes[at] {
-            Node::Argument(_, Shape::Bits(w)) | Node::Bound(_, Shape::Bits(w)) => w.clone(),
-            Node::Constant(w, _) => w.clone(),
-            Node::Fixed(bits) => Number::Constant(i64::from(bits.width())),
-            Node::Apply(op, params, args) => {
+            SkeletonNode::Argument(_, Shape::Bits(w)) | SkeletonNode::Bound(_, Shape::Bits(w)) => {
+                w.clone()
+            }
+            SkeletonNode::Constant(w, _) => w.clone(),
+            SkeletonNode::Fixed(bits) => Number::Constant(i64::from(bits.width())),
+            SkeletonNode::Apply(op, params, args) => {
                 let code = match op {
                     Operator::Fixed(code) => *code,
                     Operator::Mode(family, _) => family.operators()[0],
@@ -481,8 +491,8 @@ impl Maker<'_> {
                         .map_or(Number::Constant(0), |&a| self.width_of(a)),
                 }
             }
-            Node::Map(count, body) => count.clone().times(self.width_of(*body)),
-            Node::Fold(_, init, _) => self.width_of(*init),
+            SkeletonNode::Map(count, body) => count.clone().times(self.width_of(*body)),
+            SkeletonNode::Fold(_, init, _) => self.width_of(*init),
             _ => Number::Constant(0),
         }
     }
@@ -492,7 +502,7 @@ impl Maker<'_> {
         let base = self.number();
         let steps: Vec<Number> = self.steps();
         if steps.iter().all(|s| *s == Number::Constant(0)) {
-            return self.node(Node::Constant(width, base));
+            return self.node(SkeletonNode::Constant(width, base));
         }
         let value = self.sum(&base, &steps);
         self.apply(OpCode::IntToBv, vec![width], vec![value])
@@ -502,15 +512,15 @@ impl Maker<'_> {
         let offset = self.affine();
         let width = self.number();
         if self.zero.get(v) == Some(&true) {
-            return self.node(Node::Constant(width, Number::Constant(0)));
+            return self.node(SkeletonNode::Constant(width, Number::Constant(0)));
         }
         let shape = match self.kinds[v] {
             Some(sort) => Shape::Other(sort),
             None => Shape::Bits(self.widths[v].clone()),
         };
         let whole = Shape::Bits(width.clone());
-        let start = self.nodes[offset] == Node::Index(Number::Constant(0));
-        let argument = self.node(Node::Argument(v, shape.clone()));
+        let start = self.nodes[offset] == SkeletonNode::Index(Number::Constant(0));
+        let argument = self.node(SkeletonNode::Argument(v, shape.clone()));
         if start && shape == whole {
             return argument;
         }
@@ -534,11 +544,14 @@ impl Maker<'_> {
         let mut depth = 0;
         for ((binders, counter), step) in loops.iter().rev().zip(steps) {
             if *binders > 0 && *step != Number::Constant(0) {
-                let index = self.node(Node::Bound(depth + counter, Shape::Other(Sort::Int)));
+                let index = self.node(SkeletonNode::Bound(
+                    depth + counter,
+                    Shape::Other(Sort::Int),
+                ));
                 let product = if *step == Number::Constant(1) {
                     index
                 } else {
-                    let step = self.node(Node::Index(step.clone()));
+                    let step = self.node(SkeletonNode::Index(step.clone()));
                     self.apply(OpCode::IntMul, Vec::new(), vec![index, step])
                 };
                 total = Some(match total {
@@ -549,10 +562,10 @@ impl Maker<'_> {
             depth += binders;
         }
         match total {
-            None => self.node(Node::Index(base.clone())),
+            None => self.node(SkeletonNode::Index(base.clone())),
             Some(sum) if *base == Number::Constant(0) => sum,
             Some(sum) => {
-                let base = self.node(Node::Index(base.clone()));
+                let base = self.node(SkeletonNode::Index(base.clone()));
                 self.apply(OpCode::IntAdd, Vec::new(), vec![sum, base])
             }
         }

@@ -6,13 +6,13 @@
 //! straight-line slices, helper functions. A register with one loop only has several nests;
 //! which one is meant shows when classes are formed.
 
-use super::form::{Form, Role, stepped, steps};
+use super::form::{CanonicalForm, Role, stepped, steps};
 use std::rc::Rc;
 
 /// Elements as loops.
 #[derive(Clone, Debug)]
 enum Seq {
-    Item(Form),
+    Item(CanonicalForm),
     Map(usize, Box<Seq>),
     Tuple(Vec<Seq>),
 }
@@ -29,7 +29,7 @@ pub(crate) struct Run {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Item {
     /// One element.
-    Element(Form),
+    Element(CanonicalForm),
     /// A further loop.
     Run(Run),
 }
@@ -43,12 +43,12 @@ pub(crate) struct Nest {
 
 /// The nests of a list of elements, the preferred first; `true` when that is the one unless
 /// nobody else has it.
-pub(crate) fn nests(elements: &[Rc<Form>]) -> (Vec<Nest>, bool) {
-    let forms: Vec<Form> = elements.iter().map(|f| (**f).clone()).collect();
+pub(crate) fn nests(elements: &[Rc<CanonicalForm>]) -> (Vec<Nest>, bool) {
+    let forms: Vec<CanonicalForm> = elements.iter().map(|f| (**f).clone()).collect();
     normalise(&roll(&forms, 0))
 }
 
-fn roll(forms: &[Form], outer: usize) -> Seq {
+fn roll(forms: &[CanonicalForm], outer: usize) -> Seq {
     let n = forms.len();
     if n == 1 {
         return Seq::Item(forms[0].clone());
@@ -62,21 +62,21 @@ fn roll(forms: &[Form], outer: usize) -> Seq {
 }
 
 /// One chunk under a loop, when the list is made of chunks with evenly rising numbers.
-fn periodic(forms: &[Form], period: usize, outer: usize) -> Option<Vec<Form>> {
+fn periodic(forms: &[CanonicalForm], period: usize, outer: usize) -> Option<Vec<CanonicalForm>> {
     let mut chunk = Vec::with_capacity(period);
     for k in 0..period {
-        let column: Vec<&Form> = forms[k..].iter().step_by(period).collect();
+        let column: Vec<&CanonicalForm> = forms[k..].iter().step_by(period).collect();
         chunk.push(stepped(column[0], &steps(&column)?, outer));
     }
     Some(chunk)
 }
 
 /// The longest runs of one form, from the least significant up.
-fn runs(forms: &[Form], outer: usize) -> Vec<Seq> {
+fn runs(forms: &[CanonicalForm], outer: usize) -> Vec<Seq> {
     let mut out = Vec::new();
     let mut at = 0;
     while at < forms.len() {
-        let rest: Vec<&Form> = forms[at..].iter().collect();
+        let rest: Vec<&CanonicalForm> = forms[at..].iter().collect();
         let mut length = 1;
         while length < rest.len() && steps(&rest[..=length]).is_some() {
             length += 1;
@@ -94,7 +94,7 @@ fn runs(forms: &[Form], outer: usize) -> Vec<Seq> {
 }
 
 /// Adds loops of one iteration around a form: their steps may be anything.
-fn around(form: &Form, inner: usize, outside: usize, present: usize) -> Form {
+fn around(form: &CanonicalForm, inner: usize, outside: usize, present: usize) -> CanonicalForm {
     let mut out = form.clone();
     for slot in &mut out.slots {
         if matches!(slot.role, Role::Offset | Role::Value) {

@@ -8,6 +8,7 @@
 use semantics::bits::Bits;
 use semantics::build as b;
 use semantics::op::OpCode;
+use semantics::range;
 use semantics::subst::rebuild;
 use semantics::term::Term;
 use std::collections::HashMap;
@@ -201,7 +202,18 @@ fn extension_over_arithmetic(t: Term) -> Option<Term> {
     if !matches!(inner.code, OpCode::BvAdd | OpCode::BvSub | OpCode::BvMul) {
         return None;
     }
-    exact(args[0], signed, &mut Ranges::new())?;
+    let &[x, y] = operands else { return None };
+    let of = if signed {
+        range::range
+    } else {
+        range::unsigned
+    };
+    let (least, most) = range::exactly(inner.code, of(x), of(y))?;
+    let width = Some(args[0].width()).filter(|width| *width < 100)?;
+    let held = range::ends(width, signed);
+    if least < held.0 || held.1 < most {
+        return None;
+    }
     let wide: Vec<Term> = operands
         .iter()
         .map(|&x| {
@@ -213,70 +225,6 @@ fn extension_over_arithmetic(t: Term) -> Option<Term> {
         })
         .collect();
     Some(b::app(inner, &wide))
-}
-
-/// The least and the largest number that the bits of a term are when they are read signed
-/// or unsigned.
-fn range_of(t: Term, signed: bool, known: &mut Ranges) -> Option<(i128, i128)> {
-    if let Some(&done) = known.get(&(t, signed)) {
-        return done;
-    }
-    let found = shape_range(t, signed, known);
-    known.insert((t, signed), found);
-    found
-}
-
-/// Ranges that were found: parts are shared, and each is looked at once.
-type Ranges = HashMap<(Term, bool), Option<(i128, i128)>>;
-
-fn shape_range(t: Term, signed: bool, known: &mut Ranges) -> Option<(i128, i128)> {
-    let full = |w: u32, signed: bool| {
-        let all = 1i128.checked_shl(w).filter(|_| w < 100)?;
-        Some(if signed {
-            (-all / 2, all / 2 - 1)
-        } else {
-            (0, all - 1)
-        })
-    };
-    let w = t.width();
-    let inner = match t.as_app() {
-        Some((op, args)) if op.code == OpCode::Zext => range_of(args[0], false, known),
-        Some((op, args)) if op.code == OpCode::Sext && signed => range_of(args[0], true, known),
-        _ => exact(t, signed, known),
-    };
-    inner.or_else(|| full(w, signed))
-}
-
-/// The range of a sum, difference or product that never leaves the range of its width.
-fn exact(t: Term, signed: bool, known: &mut Ranges) -> Option<(i128, i128)> {
-    let (op, args) = t.as_app()?;
-    if !matches!(op.code, OpCode::BvAdd | OpCode::BvSub | OpCode::BvMul) {
-        return None;
-    }
-    let ((a, b), (c, d)) = (
-        range_of(args[0], signed, known)?,
-        range_of(args[1], signed, known)?,
-    );
-    let (lo, hi) = match op.code {
-        OpCode::BvAdd => (a.checked_add(c)?, b.checked_add(d)?),
-        OpCode::BvSub => (a.checked_sub(d)?, b.checked_sub(c)?),
-        _ => {
-            let corners = [
-                a.checked_mul(c)?,
-                a.checked_mul(d)?,
-                b.checked_mul(c)?,
-                b.checked_mul(d)?,
-            ];
-            (*corners.iter().min()?, *corners.iter().max()?)
-        }
-    };
-    let all = 1i128.checked_shl(t.width()).filter(|_| t.width() < 100)?;
-    let (least, most) = if signed {
-        (-all / 2, all / 2 - 1)
-    } else {
-        (0, all - 1)
-    };
-    (least <= lo && hi <= most).then_some((lo, hi))
 }
 
 /// `not (c ? x : y)` of constants is `c ? not x : not y`.

@@ -49,7 +49,7 @@ pub(super) fn join(
 ) -> (usize, Vec<Unjoined>) {
     let mut sizes: HashMap<Digest, usize> = HashMap::new();
     for c in choice.iter() {
-        *sizes.entry(c.reading.layout).or_default() += 1;
+        *sizes.entry(c.candidate.layout).or_default() += 1;
     }
     let mut groups: BTreeMap<Digest, Vec<usize>> = BTreeMap::new();
     for (at, found) in read.iter().enumerate() {
@@ -62,9 +62,9 @@ pub(super) fn join(
         let best = members
             .iter()
             .copied()
-            .max_by_key(|&m| (sizes[&choice[m].reading.layout], std::cmp::Reverse(m)))
+            .max_by_key(|&m| (sizes[&choice[m].candidate.layout], std::cmp::Reverse(m)))
             .expect("a group has members");
-        let other = |&&m: &&usize| choice[m].reading.layout != choice[best].reading.layout;
+        let other = |&&m: &&usize| choice[m].candidate.layout != choice[best].candidate.layout;
         wanted.extend(members.iter().filter(other).map(|&m| (m, best)));
     }
     let order = |m: usize| read[m].sampled.as_ref().map_or(&[][..], |s| &s.order);
@@ -82,7 +82,7 @@ pub(super) fn join(
                 Some((*rename.get(name)?).to_owned())
             });
             Ok(Choice {
-                reading: choice[best].reading.clone(),
+                candidate: choice[best].candidate.clone(),
                 bindings: bindings.collect(),
             })
         })

@@ -27,11 +27,11 @@ pub(super) fn evidence(
     meaning.iter().for_each(|output| {
         let _ = writeln!(what, "{output}");
     });
-    let kept: Option<Vec<Evidence>> = (0..meaning.len())
-        .map(|output| prover.kept(&format!("{what}{output}")))
+    let cached: Option<Vec<Evidence>> = (0..meaning.len())
+        .map(|output| prover.cached(&format!("{what}{output}")))
         .collect();
-    if let Some(kept) = kept {
-        return Ok(kept);
+    if let Some(cached) = cached {
+        return Ok(cached);
     }
     let found = prove()?;
     for (output, evidence) in found.iter().enumerate() {

@@ -9,7 +9,7 @@
 //! (map p0 %5)       (fold p1 %2 %6)
 //! ```
 
-use super::{Node, Operator, Shape, Skeleton};
+use super::{Operator, Shape, Skeleton, SkeletonNode};
 use crate::mode::Family;
 use crate::number::Number;
 use semantics::bits::Bits;
@@ -29,16 +29,16 @@ impl fmt::Display for Shape {
     }
 }
 
-impl fmt::Display for Node {
+impl fmt::Display for SkeletonNode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Node::Argument(index, shape) => write!(f, "(argument {index} {shape})"),
-            Node::Constant(w, v) => write!(f, "(constant {w} {v})"),
-            Node::Fixed(bits) => write!(f, "(fixed {bits})"),
-            Node::Truth(b) => write!(f, "(truth {b})"),
-            Node::Index(n) => write!(f, "(index {n})"),
-            Node::Bound(depth, shape) => write!(f, "(bound {depth} {shape})"),
-            Node::Apply(op, params, args) => {
+            SkeletonNode::Argument(index, shape) => write!(f, "(argument {index} {shape})"),
+            SkeletonNode::Constant(w, v) => write!(f, "(constant {w} {v})"),
+            SkeletonNode::Fixed(bits) => write!(f, "(fixed {bits})"),
+            SkeletonNode::Truth(b) => write!(f, "(truth {b})"),
+            SkeletonNode::Index(n) => write!(f, "(index {n})"),
+            SkeletonNode::Bound(depth, shape) => write!(f, "(bound {depth} {shape})"),
+            SkeletonNode::Apply(op, params, args) => {
                 match op {
                     Operator::Fixed(code) => write!(f, "(apply {}", code.info().name)?,
                     Operator::Mode(family, mode) => {
@@ -50,8 +50,8 @@ impl fmt::Display for Node {
                 args.iter().try_for_each(|a| write!(f, " %{a}"))?;
                 f.write_str(")")
             }
-            Node::Map(n, body) => write!(f, "(map {n} %{body})"),
-            Node::Fold(n, init, body) => write!(f, "(fold {n} %{init} %{body})"),
+            SkeletonNode::Map(n, body) => write!(f, "(map {n} %{body})"),
+            SkeletonNode::Fold(n, init, body) => write!(f, "(fold {n} %{init} %{body})"),
         }
     }
 }
@@ -133,23 +133,24 @@ impl Reader<'_> {
         }
     }
 
-    fn node(&self, e: &Sexpr) -> Result<Node, Diagnostic> {
+    fn node(&self, e: &Sexpr) -> Result<SkeletonNode, Diagnostic> {
         let (head, rest) = match e.list().and_then(<[Sexpr]>::split_first) {
             Some((head, rest)) => (head.atom().unwrap_or(""), rest),
             None => return self.fail("expected a node of a skeleton", e.span),
         };
         match (head, rest) {
-            ("argument", [index, shape]) => {
-                Ok(Node::Argument(self.whole(index)?, self.shape(shape)?))
-            }
-            ("constant", [w, v]) => Ok(Node::Constant(self.number(w)?, self.number(v)?)),
-            ("fixed", [bits]) => Ok(Node::Fixed(self.whole::<Bits>(bits)?)),
-            ("truth", [b]) => Ok(Node::Truth(self.whole(b)?)),
-            ("index", [n]) => Ok(Node::Index(self.number(n)?)),
+            ("argument", [index, shape]) => Ok(SkeletonNode::Argument(
+                self.whole(index)?,
+                self.shape(shape)?,
+            )),
+            ("constant", [w, v]) => Ok(SkeletonNode::Constant(self.number(w)?, self.number(v)?)),
+            ("fixed", [bits]) => Ok(SkeletonNode::Fixed(self.whole::<Bits>(bits)?)),
+            ("truth", [b]) => Ok(SkeletonNode::Truth(self.whole(b)?)),
+            ("index", [n]) => Ok(SkeletonNode::Index(self.number(n)?)),
             ("bound", [depth, shape]) => match self.whole::<u32>(depth)? {
                 // No loops nest as deeply as a number of 32 bits can say.
                 65_536.. => self.fail("no loops nest so deeply", depth.span),
-                loops => Ok(Node::Bound(loops, self.shape(shape)?)),
+                loops => Ok(SkeletonNode::Bound(loops, self.shape(shape)?)),
             },
             ("apply", [op, params, args @ ..]) => {
                 let list = params.list().unwrap_or_default();
@@ -161,12 +162,12 @@ impl Reader<'_> {
                     .iter()
                     .map(|a| self.child(a))
                     .collect::<Result<_, _>>()?;
-                Ok(Node::Apply(self.operator(op)?, params, args))
+                Ok(SkeletonNode::Apply(self.operator(op)?, params, args))
             }
-            ("map", [n, body]) => Ok(Node::Map(self.number(n)?, self.child(body)?)),
+            ("map", [n, body]) => Ok(SkeletonNode::Map(self.number(n)?, self.child(body)?)),
             ("fold", [n, init, body]) => {
                 let children = (self.child(init)?, self.child(body)?);
-                Ok(Node::Fold(self.number(n)?, children.0, children.1))
+                Ok(SkeletonNode::Fold(self.number(n)?, children.0, children.1))
             }
             _ => self.fail("expected a node of a skeleton", e.span),
         }

@@ -1,7 +1,7 @@
 //! What programs cost, by either rule.
 
 use super::{Estimator, WindowInput};
-use crate::cost::{Rule, Timing, Weight};
+use crate::cost::{CostTable, Rule, Timing, Weight};
 use crate::tests::{operation, widths};
 use autoir::program::{Argument, Node, Program, Value};
 use semantics::build as b;
@@ -21,6 +21,13 @@ fn weights() -> [Weight; 2] {
         of_numbers: false,
     };
     [weight(40, 10, Some("multiplier")), weight(10, 5, None)]
+}
+
+fn table(rule: Rule) -> CostTable {
+    CostTable {
+        rule,
+        ..CostTable::uniform("", 0, 0)
+    }
 }
 
 fn program() -> Program {
@@ -68,8 +75,8 @@ fn costs(rule: Rule, operation: usize, count: u32) -> u32 {
         .into_iter()
         .reduce(|x, y| program.add(apply(1, x, y)))
         .expect("there are some");
-    let weights = weights();
-    let estimator = Estimator::new(&weights, rule, &widths(), &[loaded("x", true, 0)]);
+    let (weights, table) = (weights(), table(rule));
+    let estimator = Estimator::new(&weights, &table, &widths(), &[loaded("x", true, 0)]);
     estimator.window(&program, &[sum]).cost
 }
 
@@ -96,11 +103,11 @@ fn the_busiest_resource_counts_where_it_is_busier() {
 fn what_lies_above_the_low_end_of_a_register_is_moved_and_not_loaded() {
     let mut program = program();
     let parts = [0, 128, 256, 512].map(|lo| program.add(input("x", lo)));
-    let weights = weights();
+    let (weights, table) = (weights(), table(Rule::Pressure));
     let taken = |held| {
         let mut of = loaded("x", true, 0);
         of.held = held;
-        let estimator = Estimator::new(&weights, Rule::Pressure, &widths(), &[of]);
+        let estimator = Estimator::new(&weights, &table, &widths(), &[of]);
         let taken = estimator.usage(&program, &parts).taken;
         [Some("load".to_owned()), None].map(|resource| taken.get(&resource).copied().unwrap_or(0))
     };
@@ -122,14 +129,14 @@ fn what_the_next_round_waits_for_counts_alone() {
     let (x, y) = (program.add(input("x", 0)), program.add(input("y", 0)));
     let product = program.add(apply(0, x, y));
     let next = program.add(apply(1, sum, product));
-    let weights = weights();
+    let (weights, table) = (weights(), table(Rule::Pressure));
     let estimate = |chains| {
         let inputs = [
             loaded("sum", false, chains),
             loaded("x", true, 0),
             loaded("y", true, 0),
         ];
-        Estimator::new(&weights, Rule::Pressure, &widths(), &inputs).window(&program, &[next])
+        Estimator::new(&weights, &table, &widths(), &inputs).window(&program, &[next])
     };
     // 10 for the two loads and the multiplier where rounds wait for nothing; else for the sum too.
     assert_eq!(estimate(0).cost, 10);
@@ -141,10 +148,10 @@ fn chains_from_different_registers_run_side_by_side() {
     let mut program = program();
     let (x, sum) = (program.add(input("x", 0)), program.add(input("sum", 0)));
     let next = program.add(apply(0, sum, x));
-    let weights = weights();
+    let (weights, table) = (weights(), table(Rule::Pressure));
     let cost = |chains| {
         let inputs = [loaded("sum", false, chains), loaded("x", true, 0)];
-        let estimator = Estimator::new(&weights, Rule::Pressure, &widths(), &inputs);
+        let estimator = Estimator::new(&weights, &table, &widths(), &inputs);
         (
             estimator.window(&program, &[next]).cost,
             estimator.waits(&program, &[next]),
@@ -186,11 +193,35 @@ fn values_change_registers_at_a_cost() {
         width: 128,
     });
     let busy = |of_numbers| {
-        let mut weights = weights();
+        let (mut weights, table) = (weights(), table(Rule::Pressure));
         weights[0].of_numbers = of_numbers;
         let inputs = [loaded("x", true, 0)];
-        let estimator = Estimator::new(&weights, Rule::Pressure, &widths(), &inputs);
+        let estimator = Estimator::new(&weights, &table, &widths(), &inputs);
         estimator.window(&program, &[back]).busy
     };
-    assert_eq!(busy(true) - busy(false), 2 * super::TRANSFER_COST);
+    assert_eq!(
+        busy(true) - busy(false),
+        2 * table(Rule::Pressure).processor.transfer
+    );
+}
+
+#[test]
+fn what_a_program_stores_and_copies_counts_like_what_it_loads() {
+    let (weights, table) = (weights(), table(Rule::Pressure));
+    let inputs = [loaded("x", true, 0)];
+    let estimator = Estimator::new(&weights, &table, &widths(), &inputs);
+    let mut program = program();
+    let value = program.add(input("x", 0));
+    let store = program.add(Node::Store { value, byte: 0 });
+    let copy = program.add(Node::Copy { byte: 16, bytes: 4 });
+    let taken = |roots: &[Value]| {
+        let taken = estimator.usage(&program, roots).taken;
+        ["load", "store"].map(|of| taken.get(&Some(of.to_owned())).copied().unwrap_or(0))
+    };
+    let [load, stored] = [table.processor.load, table.processor.store];
+    assert!(load > 0 && stored > 0);
+    assert_eq!(taken(&[value]), [load, 0]);
+    assert_eq!(taken(&[store]), [load, stored]);
+    assert_eq!(taken(&[store, copy]), [2 * load, 2 * stored]);
+    assert_eq!(estimator.window(&program, &[store, copy]).cost, 2 * stored);
 }

@@ -114,8 +114,8 @@ impl<'a> Blocks<'a> {
     /// where C compilers have to be told.
     fn registers_for_loads(&self, width: u32) -> usize {
         let class = self.registers.iter().find(|class| class.width == width);
-        let told = class.filter(|c| c.held.as_ref().is_some_and(|held| held.loads));
-        told.map_or(0, |class| class.count / 2)
+        let reported = class.filter(|c| c.held.as_ref().is_some_and(|held| held.loads));
+        reported.map_or(0, |class| class.count / 2)
     }
 }
 

@@ -109,7 +109,7 @@ fn note_elements(lowered: &Lowered, window: &Window, uses: &mut [Use]) {
     while let Some(value) = work.pop() {
         match &value.kind {
             ExprKind::Register(id) => uses[*id] = Use::Elements,
-            ExprKind::Local(id) => match lowered.kept.get(id) {
+            ExprKind::Local(id) => match lowered.materialized.get(id) {
                 Some(&register) => uses[register] = Use::Elements,
                 None if seen.insert(*id) => work.push(&lowered.kernel.locals[*id].value),
                 None => {}

@@ -8,9 +8,9 @@
 //!
 //! It proposes; what is chosen is claimed and proved like all else.
 
+use super::Search;
 use super::cover::{Choices, Expression, How, PARTS};
 use super::tables::{Lookup, named};
-use super::{CONSTANT_COST, Search};
 use crate::bit_matrix::{BitMatrix, Factored};
 use crate::candidates::Candidate;
 use crate::fragment::lane_width;
@@ -67,7 +67,7 @@ impl Search<'_> {
             .filter_map(|o| Some((named(o)?, Bits::zero(o.width))))
             .collect();
         constants.insert(product.matrix, held);
-        let own = u64::from(c.cost + CONSTANT_COST) * PARTS;
+        let own = u64::from(c.cost + self.processor().constant) * PARTS;
         let lookup = Lookup {
             candidate: product.candidate,
             index: x,

@@ -16,7 +16,7 @@ use super::narrowed::Lanes;
 use super::place::Placed;
 use super::tables::Lookup;
 use super::views::{self, View};
-use super::{CHEAPEST, CONSTANT_COST, Search};
+use super::{CHEAPEST, Search};
 use crate::alternatives::by_upper_half;
 use crate::bit_matrix::Factored;
 use crate::candidates::Equality;
@@ -523,7 +523,10 @@ impl Search<'_> {
             return None;
         }
         if let Some(bits) = fragment::constant_bits(t) {
-            return Some((u64::from(CONSTANT_COST) * PARTS, How::Constant(bits)));
+            return Some((
+                u64::from(self.processor().constant) * PARTS,
+                How::Constant(bits),
+            ));
         }
         if let Some(dealt) = &e.dealt {
             return self.choice_of_dealt(e, dealt, choices, t);

@@ -122,6 +122,7 @@ impl Search<'_> {
         let limits = LaneLimits {
             evaluations: self.limits.lane_evaluations >> (depth.min(4) + known),
             below,
+            constant: self.processor().constant,
             limit: self.limits.limit,
         };
         let prover = self.prover;
@@ -255,6 +256,7 @@ impl Search<'_> {
         let limits = LaneLimits {
             evaluations: EVALUATIONS.min(self.limits.lane_evaluations),
             below: Cost::MAX / 4,
+            constant: self.processor().constant,
             limit: self.limits.limit,
         };
         let prover = self.prover;

@@ -7,7 +7,7 @@
 use super::Search;
 use super::movement::Sources;
 use crate::cost::Cost;
-use crate::estimate::{CONSTANT_COST, LOAD_COST, TRANSFER_COST, WindowInput};
+use crate::estimate::WindowInput;
 use crate::goal::Goal;
 use crate::widths::NUMBERS;
 use autoir::program::{Node, Value};
@@ -16,7 +16,10 @@ impl Search<'_> {
     /// A constant, or bits of an input.
     pub(super) fn given(&mut self, goal: &Goal) -> Option<(Value, Cost)> {
         if let Some(bits) = goal.constant() {
-            let constant = (self.graph.add(Node::Constant(bits)), CONSTANT_COST);
+            let constant = (
+                self.graph.add(Node::Constant(bits)),
+                self.processor().constant,
+            );
             return Some(constant).filter(|_| self.candidates.widths.is_one(goal.width()));
         }
         let (name, lo) = goal.input_part()?;
@@ -32,7 +35,11 @@ impl Search<'_> {
             };
         }
         let input = self.loadable(name, lo, width)?;
-        let cost = if input.in_memory { LOAD_COST } else { 0 };
+        let cost = if input.in_memory {
+            self.processor().load
+        } else {
+            0
+        };
         let node = Node::Input {
             name: name.to_owned(),
             lo,
@@ -115,7 +122,7 @@ impl Search<'_> {
                 value,
                 width: goal.width(),
             };
-            return Some((self.graph.add(node), cost + TRANSFER_COST));
+            return Some((self.graph.add(node), cost + self.processor().transfer));
         }
         None
     }

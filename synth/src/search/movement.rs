@@ -4,7 +4,7 @@
 //! the instruction solved from its move table. It looks at one instruction at a time;
 //! [`super`] puts two in a row where one will not do.
 
-use super::{CONSTANT_COST, Search, cheaper};
+use super::{Search, cheaper};
 use crate::candidates::Action;
 use crate::cost::Cost;
 use crate::goal::{Goal, leaf};
@@ -304,7 +304,7 @@ impl Search<'_> {
                 cost += if o.role.is_constant() {
                     0
                 } else {
-                    CONSTANT_COST
+                    self.processor().constant
                 };
                 continue;
             }

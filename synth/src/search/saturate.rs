@@ -9,8 +9,8 @@
 //! It stands beside [`super::cover`], whose choice it begins with: who asks compares both by what
 //! they cost once they are placed. Limits are counts.
 
+use super::Search;
 use super::cover::{Choices, Expression, How, PARTS, users};
-use super::{CONSTANT_COST, Search};
 use crate::alternatives::{alternatives, identities};
 use crate::classes::{Class, Classes, Written};
 use crate::fragment::{MAX_LEAVES, constant_bits, lane_width, regular};
@@ -178,7 +178,9 @@ impl Search<'_> {
         for &t in graph.terms[&class].clone().iter() {
             let given = match (e.leaves.get(&t), constant_bits(t)) {
                 (Some(&k), _) => Some((How::Leaf(k), 0)),
-                (None, Some(bits)) => Some((How::Constant(bits), u64::from(CONSTANT_COST))),
+                (None, Some(bits)) => {
+                    Some((How::Constant(bits), u64::from(self.processor().constant)))
+                }
                 (None, None) => None,
             };
             if let Some((how, cost)) = given {

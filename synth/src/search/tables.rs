@@ -8,8 +8,8 @@
 //!
 //! It proposes; what is chosen is claimed and proved like all else.
 
+use super::Search;
 use super::cover::{Choices, Expression, How, PARTS};
-use super::{CONSTANT_COST, Search};
 use crate::candidates::{Candidate, Candidates};
 use crate::fragment::{constant_bits, lane_width, operands, replace_below};
 use crate::lanes::signature_of;
@@ -172,7 +172,7 @@ impl Search<'_> {
             Some((chooser.candidate, constants))
         };
         let (candidate, constants) = choosers.borrow_mut().iter_mut().find_map(solve)?;
-        let own = u64::from(list[candidate].cost + CONSTANT_COST) * PARTS;
+        let own = u64::from(list[candidate].cost + self.processor().constant) * PARTS;
         let lookup = Lookup {
             candidate,
             index: function.index,

@@ -5,7 +5,7 @@
 //! matched is in [`crate::matching`].
 
 use super::lanewise::chooses_by;
-use super::{CHEAPEST, CONSTANT_COST, LOAD_COST, Search, cheaper};
+use super::{CHEAPEST, Search, cheaper};
 use crate::candidates::Action;
 use crate::cost::Cost;
 use crate::goal::Goal;
@@ -167,13 +167,13 @@ impl Search<'_> {
     /// What a goal costs at least, and what it is likely to cost.
     fn outlook(&self, goal: &Goal) -> (Cost, Cost) {
         if goal.is_constant() {
-            return (CONSTANT_COST, CONSTANT_COST);
+            return (self.processor().constant, self.processor().constant);
         }
         if goal
             .input_part()
             .is_some_and(|(name, lo)| self.loadable(name, lo, goal.width()).is_some())
         {
-            return (0, LOAD_COST);
+            return (0, self.processor().load);
         }
         if goal.only_moves() {
             // One movement reads two registers.

@@ -133,8 +133,8 @@ fn own(object: &Object, bytes: Vec<u8>) -> bool {
     let other = other_version(object, &bytes);
     let store = Store::with(Box::new(Only(bytes)), None);
     let found = store.get(object.kind, &object.key);
-    let told = store.problems().len();
-    assert_eq!(told, usize::from(found.is_none() && !other));
+    let log = store.problems().len();
+    assert_eq!(log, usize::from(found.is_none() && !other));
     found.is_some()
 }
 
@@ -142,9 +142,9 @@ fn own(object: &Object, bytes: Vec<u8>) -> bool {
 fn of_others(object: &Object, bytes: Vec<u8>) -> bool {
     let shared = Shared::new(Box::new(Only(bytes)));
     let found = shared.proved(object.kind, &object.key, |_| Ok(()));
-    let told = shared.problems().len();
+    let log = shared.problems().len();
     assert_eq!(
-        (told, shared.counts().refused),
+        (log, shared.counts().refused),
         match found {
             Some(()) => (0, 0),
             None => (1, 1),

@@ -128,15 +128,15 @@ impl Drop for Server {
 fn redis_has_what_a_second_machine_needs() {
     let server = need!(Server::redis());
     second_machine(&server.redis_url(), |first, made| {
-        assert!(made.iter().all(|(_, told)| !told.contains("hunter2")));
+        assert!(made.iter().all(|(_, log)| !log.contains("hunter2")));
         // A password that is wrong: told, and no loss.
         let wrong = server.redis_url().replace("hunter2", "hunter3");
         let machine = room();
         copy_table(first, machine.path());
-        let (code, told) = compiled(machine.path(), KERNELS[0], &wrong);
+        let (code, log) = compiled(machine.path(), KERNELS[0], &wrong);
         assert_eq!(code, made[0].0);
-        assert_eq!(told.matches("does not serve").count(), 1, "{told}");
-        assert!(!told.contains("hunter3"), "{told}");
+        assert_eq!(log.matches("does not serve").count(), 1, "{log}");
+        assert!(!log.contains("hunter3"), "{log}");
     });
 }
 
@@ -144,12 +144,12 @@ fn redis_has_what_a_second_machine_needs() {
 fn nginx_has_what_a_second_machine_needs() {
     let server = need!(Server::nginx("dav_methods PUT DELETE MKCOL;"));
     second_machine(&server.dav_url("http"), |first, made| {
-        assert!(made.iter().all(|(_, told)| !told.contains("hunter2")));
+        assert!(made.iter().all(|(_, log)| !log.contains("hunter2")));
         let machine = room();
         copy_table(first, machine.path());
-        let (code, told) = compiled(machine.path(), KERNELS[1], &server.dav_url("webdav"));
-        let [asked, taken, ..] = counts(&told);
-        assert!(code == made[1].0 && asked == taken, "{told}");
+        let (code, log) = compiled(machine.path(), KERNELS[1], &server.dav_url("webdav"));
+        let [asked, taken, ..] = counts(&log);
+        assert!(code == made[1].0 && asked == taken, "{log}");
     });
 }
 
@@ -157,10 +157,10 @@ fn nginx_has_what_a_second_machine_needs() {
 fn a_server_that_takes_nothing_is_read_all_the_same() {
     let server = need!(Server::nginx(""));
     let machine = room();
-    let (_, told) = compiled(machine.path(), KERNELS[0], &server.dav_url("http"));
-    assert_eq!(told.matches("warning: ").count(), 1, "{told}");
-    let [asked, taken, refused, left] = counts(&told);
-    assert!(asked > 1 && [taken, refused, left] == [0; 3], "{told}");
+    let (_, log) = compiled(machine.path(), KERNELS[0], &server.dav_url("http"));
+    assert_eq!(log.matches("warning: ").count(), 1, "{log}");
+    let [asked, taken, refused, left] = counts(&log);
+    assert!(asked > 1 && [taken, refused, left] == [0; 3], "{log}");
 }
 
 #[test]
@@ -171,10 +171,10 @@ fn a_server_that_is_killed_or_hangs_costs_a_warning() {
     let hung = room();
     copy_table(first.path(), hung.path());
     server.signal("-STOP");
-    let (again, told) = compiled(hung.path(), KERNELS[2], &server.redis_url());
+    let (again, log) = compiled(hung.path(), KERNELS[2], &server.redis_url());
     server.signal("-CONT");
     assert_eq!(code, again);
-    assert_eq!(told.matches("no answer came within").count(), 1, "{told}");
+    assert_eq!(log.matches("no answer came within").count(), 1, "{log}");
     let killed = room();
     copy_table(first.path(), killed.path());
     let url = server.redis_url();
@@ -188,15 +188,15 @@ fn a_server_that_is_killed_or_hangs_costs_a_warning() {
     let run = std::thread::spawn(move || compiled(killed.path(), KERNELS[2], &url));
     std::thread::sleep(Duration::from_millis(400));
     drop(server);
-    let (again, told) = run.join().expect("it ends well");
+    let (again, log) = run.join().expect("it ends well");
     assert_eq!(code, again);
-    assert!(told.matches("warning: ").count() <= 1, "{told}");
+    assert!(log.matches("warning: ").count() <= 1, "{log}");
     let gone = room();
     copy_table(first.path(), gone.path());
-    let (again, told) = compiled(gone.path(), KERNELS[2], "redis://:hunter2@127.0.0.1:1/0");
+    let (again, log) = compiled(gone.path(), KERNELS[2], "redis://:hunter2@127.0.0.1:1/0");
     assert_eq!(code, again);
-    assert_eq!(told.matches("does not serve").count(), 1, "{told}");
-    assert!(!told.contains("hunter2"), "{told}");
+    assert_eq!(log.matches("does not serve").count(), 1, "{log}");
+    assert!(!log.contains("hunter2"), "{log}");
 }
 
 /// What a hostile server may say for ever, after its first words.
@@ -274,10 +274,10 @@ fn answers_without_end_are_left() {
             std::thread::sleep(Duration::from_millis(20));
         }
         let read = |name: &str| fs::read_to_string(machine.path().join(name)).expect("a file");
-        let told = read("told");
-        assert_eq!(code, read("code"), "{told}");
-        assert_eq!(told.matches("does not serve").count(), 1, "{told}");
-        assert!(most < 1_500_000, "{scheme}: {most} kB\n{told}");
+        let log = read("told");
+        assert_eq!(code, read("code"), "{log}");
+        assert_eq!(log.matches("does not serve").count(), 1, "{log}");
+        assert!(most < 1_500_000, "{scheme}: {most} kB\n{log}");
     }
 }
 

@@ -118,9 +118,9 @@ fn the_nearest_name_is_suggested() {
 #[test]
 fn what_is_quoted_may_be_of_any_length() {
     let long = "a".repeat(1_000_000);
-    let told = Diagnostic::error(format!("unknown target `{long}`")).to_string();
-    assert!(told.len() < 3_000, "{}", told.len());
-    assert!(told.contains("… and 998024 characters more"), "{told}");
+    let log = Diagnostic::error(format!("unknown target `{long}`")).to_string();
+    assert!(log.len() < 3_000, "{}", log.len());
+    assert!(log.contains("… and 998024 characters more"), "{log}");
     assert_eq!(suggest(&long, ["aaaa", "bbbb"]), None);
     assert_eq!(suggest("aaab", ["aaaa", &long]), Some("aaaa"));
 }

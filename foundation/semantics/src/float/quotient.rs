@@ -219,8 +219,8 @@ fn through(op: Op, x: Term, y: Term, whole: u32) -> Option<Term> {
         return None;
     }
     let extension = if signed { C::Sext } else { C::Zext };
-    let told = |t: Term| t.args_of(extension).map_or(w, |of| of[0].width());
-    let bits = told(x).max(told(y));
+    let reported = |t: Term| t.args_of(extension).map_or(w, |of| of[0].width());
+    let bits = reported(x).max(reported(y));
     let holds = |f: &Format| bits <= f.fraction();
     let format = [Format::F32, Format::F64].into_iter().find(holds)?;
     if whole > format.width() {

@@ -109,9 +109,9 @@ mod tests {
             factors: [1, 1 << 48],
         };
         assert_eq!(roles.packing("local", ["row", "rows"]), Ok(packed));
-        for (fields, told) in [(["row", "x"], "a field `rows`"), (["row", "row"], "`rows`")] {
+        for (fields, reported) in [(["row", "x"], "a field `rows`"), (["row", "row"], "`rows`")] {
             let wrong = roles.packing("local", fields).expect_err("it has others");
-            assert!(wrong.contains(told), "{wrong}");
+            assert!(wrong.contains(reported), "{wrong}");
         }
         let wrong = roles.packing("local", ["row", "rows", "columns"]);
         assert_eq!(wrong.unwrap_err(), "its packing `local` has no `columns`");

@@ -62,8 +62,8 @@ fn damage_is_told_of_and_set_aside() {
     ] {
         fs::write(&path, &wrong).expect("it can be written");
         assert_eq!(store.get(TEXTS, &key), None);
-        let told = store.problems();
-        assert!(told.len() == 1 && told[0].message.ends_with("is damaged"));
+        let log = store.problems();
+        assert!(log.len() == 1 && log[0].message.ends_with("is damaged"));
         assert!(!path.exists());
         let aside = path.with_file_name(format!("{key}.set-aside"));
         assert_eq!(fs::read(aside).expect("it is there"), wrong);
@@ -120,9 +120,9 @@ fn a_folder_that_cannot_be_written_is_told_of_once() {
     for n in 0..3 {
         assert!(!store.put(TEXTS, &Key::of([n.to_string()]), "text"));
     }
-    let told = store.problems();
-    assert!(told.len() == 1 && told[0].message.contains("cannot be kept"));
-    assert!(told[0].hint.is_some());
+    let log = store.problems();
+    assert!(log.len() == 1 && log[0].message.contains("cannot be kept"));
+    assert!(log[0].hint.is_some());
 }
 
 #[test]

@@ -453,23 +453,17 @@ fn messages(text: &str) -> String {
 
 #[test]
 fn words_of_the_language_are_named() {
-    let told = messages("kernel k(kernel: size, o: out u8[4]) { o[0] = 1; }\n");
-    assert!(
-        told.contains("`kernel` is a word of the language"),
-        "{told}"
-    );
+    let log = messages("kernel k(kernel: size, o: out u8[4]) { o[0] = 1; }\n");
+    assert!(log.contains("`kernel` is a word of the language"), "{log}");
     for word in ["by", "step", "in", "for", "fn", "let", "var", "schedule"] {
         for text in [
             format!("kernel k({word}: size, o: out u8[4]) {{ o[0] = 1; }}\n"),
             format!("kernel k(o: out u8[4]) {{ let t = {word} + 1; o[0] = t; }}\n"),
             format!("kernel k(o: out u8[4]) {{ let {word} = 1; o[0] = 1; }}\n"),
         ] {
-            let told = messages(&text);
+            let log = messages(&text);
             let named = format!("`{word}` is a word of the language");
-            assert!(
-                told.contains(&named) && told.contains("`by`, `fn`"),
-                "{told}"
-            );
+            assert!(log.contains(&named) && log.contains("`by`, `fn`"), "{log}");
         }
     }
     let named = messages("kernel k(o: out u8[4]) { o[0] = 1; }\nschedule k { unroll x; }\n");
@@ -488,17 +482,17 @@ fn a_misspelt_word_before_a_name_is_told() {
         ("lett t = 1; o[0] = t;", "let"),
         ("vra t: u8 = 1; o[0] = t;", "var"),
     ] {
-        let told = body(text);
+        let log = body(text);
         assert!(
-            told.contains(&format!("did you mean `{meant}`?")),
-            "{text}: {told}"
+            log.contains(&format!("did you mean `{meant}`?")),
+            "{text}: {log}"
         );
     }
     for text in ["o n = 1;", "größe t = 1;", "something t = 1;"] {
-        let told = body(text);
+        let log = body(text);
         assert!(
-            !told.is_empty() && !told.contains("did you mean"),
-            "{text}: {told}"
+            !log.is_empty() && !log.contains("did you mean"),
+            "{text}: {log}"
         );
     }
 }
@@ -524,10 +518,10 @@ fn a_misspelt_word_where_few_can_stand_is_told() {
             "schedule",
         ),
     ] {
-        let told = messages(&text);
+        let log = messages(&text);
         assert!(
-            told.contains(&format!("did you mean `{meant}`?")),
-            "{text}: {told}"
+            log.contains(&format!("did you mean `{meant}`?")),
+            "{text}: {log}"
         );
     }
     for text in [
@@ -535,10 +529,10 @@ fn a_misspelt_word_where_few_can_stand_is_told() {
         around("[n]", "[n p]"),
         around("n {", "n }"),
     ] {
-        let told = messages(&text);
+        let log = messages(&text);
         assert!(
-            !told.is_empty() && !told.contains("did you mean"),
-            "{text}: {told}"
+            !log.is_empty() && !log.contains("did you mean"),
+            "{text}: {log}"
         );
     }
 }
@@ -577,8 +571,8 @@ fn one_iteration_is_chosen_by_one_integer_inside_the_array() {
         ("for i in 0..200 at i { o[i] = 1; }", "there is no `i`"),
         ("o[a[x]] = 1;", "`for i in 0..n at e"),
     ] {
-        let told = messages(&with(body));
-        assert!(told.contains(message), "{body}: {told}");
+        let log = messages(&with(body));
+        assert!(log.contains(message), "{body}: {log}");
     }
 }
 
@@ -602,8 +596,8 @@ fn bits_and_functions_of_the_library() {
         ("o[0] = f32(exp(b[0]));", "`exp` does not apply to u32"),
         ("o[0] = pow(a[0]);", "`pow` takes 2 arguments"),
     ] {
-        let told = messages(&with(wrong));
-        assert!(told.contains(message), "{wrong}: {told}");
+        let log = messages(&with(wrong));
+        assert!(log.contains(message), "{wrong}: {log}");
     }
 }
 
@@ -625,8 +619,8 @@ fn arrays_of_truth_values() {
         ("m[0..+8] = a[0..+4] > 1;", "expected 8 lanes, found 4"),
         ("var t: bool = s[0]; m[0] = t;", "`bool` is not a type"),
     ] {
-        let told = messages(&with(wrong));
-        assert!(told.contains(message), "{wrong}: {told}");
+        let log = messages(&with(wrong));
+        assert!(log.contains(message), "{wrong}: {log}");
     }
 }
 
@@ -654,8 +648,8 @@ kernel f(a: in u8[4, 6], o: inout u8[6, 4]) {
     assert_eq!(result.arrays["o"], expected);
     let clamped = "kernel f(n: size, o: out u8[n, n]) { o.clamped[0..+2, 0..+2] = 1; }";
     let (_, diagnostics) = check_source("k.kernel", clamped);
-    let told = semantics::diagnostic::lines(&diagnostics);
-    assert!(told.contains("store each row for itself"), "{told}");
+    let log = semantics::diagnostic::lines(&diagnostics);
+    assert!(log.contains("store each row for itself"), "{log}");
 }
 
 #[test]
@@ -665,11 +659,11 @@ fn misspelt_operations_and_conversions_are_named() {
         ("u16_bist(a[0])", "u16_bits"),
         ("popcont(a[0])", "popcount"),
     ] {
-        let told = messages(&format!(
+        let log = messages(&format!(
             "kernel k(a: in i16[8], o: out i16[8]) {{ o[0] = {wrong}; }}\n"
         ));
         let hint = format!("did you mean `{meant}`?");
-        assert!(told.contains(&hint), "{wrong}: {told}");
+        assert!(log.contains(&hint), "{wrong}: {log}");
     }
 }
 
@@ -706,8 +700,8 @@ fn types_that_somebody_meant() {
     let hint = |ty: &str| {
         let text = format!("kernel k(n: size, a: in u8[n], o: out {ty}[n]) {{}}");
         let (_, wrong) = crate::check_source("k.kernel", &text);
-        let told = semantics::diagnostic::render(&wrong);
-        let hint = told.lines().find_map(|l| l.split_once("hint: "));
+        let log = semantics::diagnostic::render(&wrong);
+        let hint = log.lines().find_map(|l| l.split_once("hint: "));
         hint.map_or(String::new(), |(_, hint)| hint.to_owned())
     };
     for (typed, meant) in [

@@ -4,7 +4,7 @@
 //! once, in their order, and a row is a vector of coefficients: proofs about the places of
 //! a stencil are thousands of such questions.
 
-use super::{Form, Unknown, gcd};
+use super::{LinearForm, Unknown, gcd};
 use std::collections::BTreeSet;
 
 /// Rows past which elimination gives up.
@@ -14,7 +14,7 @@ pub const MAX_ROWS: usize = 4000;
 type Row = Vec<i128>;
 
 /// Whether no integers satisfy all forms, as far as elimination can tell.
-pub(super) fn contradictory(forms: &[Form]) -> bool {
+pub(super) fn contradictory(forms: &[LinearForm]) -> bool {
     let mut rows = numbered(forms);
     loop {
         rows.sort_unstable();
@@ -37,10 +37,10 @@ pub(super) fn contradictory(forms: &[Form]) -> bool {
     }
 }
 
-fn numbered(forms: &[Form]) -> Vec<Row> {
+fn numbered(forms: &[LinearForm]) -> Vec<Row> {
     let unknowns: BTreeSet<&Unknown> = forms.iter().flat_map(|f| f.terms.keys()).collect();
     let unknowns: Vec<&Unknown> = unknowns.into_iter().collect();
-    let row = |form: &Form| {
+    let row = |form: &LinearForm| {
         let mut row = vec![0; unknowns.len() + 1];
         row[unknowns.len()] = form.constant;
         for (u, &c) in &form.terms {
@@ -70,7 +70,7 @@ fn combined(row: &Row, x: i128, other: &Row, y: i128) -> Option<Row> {
     let mut out: Row = both
         .map(|(a, b)| a.saturating_mul(x).saturating_add(b.saturating_mul(y)))
         .collect();
-    if out.iter().any(|&c| Form::is_too_large(c)) {
+    if out.iter().any(|&c| LinearForm::is_too_large(c)) {
         return None;
     }
     let divisor = coefficients(&out).iter().fold(0, |g, c| gcd(g, c.abs()));

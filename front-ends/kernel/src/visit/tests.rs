@@ -85,3 +85,29 @@ fn what_a_walk_does_not_go_on_with_is_not_visited() {
     });
     assert_eq!(loads, ["a", "b"]);
 }
+
+#[test]
+fn a_fold_goes_into_each_name_once_and_not_past_what_is_given() {
+    let twice = (0..40).fold("a[x]".to_owned(), |inner, _| format!("twice({inner} + 1)"));
+    let kernel = read(&format!(
+        "fn twice(v: i32) -> i32 = v * v;\n\
+         kernel k(n: size, a: in i32[n], o: out i32[n]) {{ for x in 0..n {{ o[x] = {twice}; }} }}"
+    ));
+    let value = kernel.value(last(&kernel)).expect("it is no loop");
+    let mut made = 0;
+    let depth = kernel.fold(value, &mut |_| None, &mut |_, parts: Vec<u32>| {
+        made += 1;
+        Some(1 + parts.into_iter().max().unwrap_or(0))
+    });
+    assert!((40..400).contains(&made), "{made}");
+    assert!(depth.is_some_and(|depth| depth > 80), "{depth:?}");
+    let given = kernel.fold(value, &mut |_| Some(0), &mut |_, _| None);
+    assert_eq!(given, Some(0));
+    let loads = |e: &crate::tree::Expr| matches!(e.kind, ExprKind::Load(_)).then_some(());
+    let refused = kernel.fold(value, &mut |_| None, &mut |e, _: Vec<u32>| match loads(e) {
+        Some(()) => None,
+        None => Some(0),
+    });
+    assert_eq!(refused, None, "what is made of a load is not made either");
+    assert_eq!(value.find(&loads), None, "names are not gone into");
+}

@@ -515,8 +515,8 @@ fn iterations_that_data_choose_stay_as_they_are() {
         ("vectorize y by 8", "`exp` is computed one value at a time"),
     ] {
         let refused = apply(&read(&with(directive))).expect_err(directive);
-        let told = semantics::diagnostic::lines(&refused);
-        assert!(told.contains(message), "{directive}: {told}");
+        let log = semantics::diagnostic::lines(&refused);
+        assert!(log.contains(message), "{directive}: {log}");
     }
     apply(&read(&with("unroll y by 2"))).expect("loops beside it may change");
 }

@@ -209,10 +209,10 @@ fn what_is_no_misspelt_word_is_told_with_forms() {
         );
     }
     for text in ["", "parallelize x", "x", "by"] {
-        let told = hint(text);
+        let log = hint(text);
         assert!(
-            told.starts_with("directives are `vectorize x by 64`, "),
-            "{told}"
+            log.starts_with("directives are `vectorize x by 64`, "),
+            "{log}"
         );
     }
 }

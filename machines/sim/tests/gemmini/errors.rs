@@ -271,12 +271,12 @@ fn what_is_wrong_in_a_text_has_its_place() {
     let program = Program::assemble(&machine, &source).expect("a program");
     let mut simulator = Simulator::new(&machine, Memory::new(1 << 16));
     match simulator.run_quietly(&program, 10) {
-        Err(Stopped::Fault(told)) => {
-            let told = told.to_string();
-            assert!(told.contains("rows.s:4:3"), "{told}");
+        Err(Stopped::Fault(log)) => {
+            let log = log.to_string();
+            assert!(log.contains("rows.s:4:3"), "{log}");
             assert!(
-                told.contains("never set") && told.contains("`set_load` sets it"),
-                "{told}"
+                log.contains("never set") && log.contains("`set_load` sets it"),
+                "{log}"
             );
         }
         other => panic!("{other:?}"),

@@ -381,16 +381,16 @@ fn a_loop_of_any_length_is_looked_at_for_a_few_rounds() {
 fn a_broken_rule_is_told() {
     let machine = machine();
     let mut drawn = Drawn::new(&machine, 1, 16, Vec::new());
-    let told = |parts: &[Part]| match taken(&machine, parts, 64) {
+    let log = |parts: &[Part]| match taken(&machine, parts, 64) {
         Err(Unknown::Fault(fault)) => fault.message.clone(),
         other => panic!("{other:?}"),
     };
     let early = [drawn.fixed("mvin", 0x1000, local(0, 1, 1))];
-    assert!(told(&early).contains("is read, and it was never set"));
+    assert!(reported(&early).contains("is read, and it was never set"));
     let mut parts = drawn.program();
     parts.push(drawn.fixed("mvin", 0, local(16383, 2, 1)));
-    assert!(told(&parts).contains("`spad` has no row 16384"));
+    assert!(reported(&parts).contains("`spad` has no row 16384"));
     parts.pop();
     parts.push(drawn.fixed("mvin", 0, local(0, 17, 1)));
-    assert!(told(&parts).contains("a load has 1 to DIM rows"));
+    assert!(reported(&parts).contains("a load has 1 to DIM rows"));
 }

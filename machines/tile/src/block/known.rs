@@ -35,7 +35,7 @@ impl Effects {
         body: &[Stmt],
         values: &Values,
     ) -> Result<(Effect, Option<Alike>), MappingError> {
-        let mut form = Form {
+        let mut form = KnownForm {
             kernel,
             values,
             parts: Vec::new(),
@@ -101,7 +101,7 @@ enum Part {
     Apply(Op, Elem, usize),
 }
 
-struct Form<'k> {
+struct KnownForm<'k> {
     kernel: &'k Kernel,
     values: &'k Values,
     parts: Vec<Part>,
@@ -115,7 +115,7 @@ struct Form<'k> {
     lets: Vec<Id>,
 }
 
-impl Form<'_> {
+impl KnownForm<'_> {
     fn block(&mut self, body: &[Stmt]) -> Option<()> {
         for stmt in body {
             match stmt {

@@ -7,13 +7,13 @@
 //! nothing reads them before it. Which fields a command reads and writes is asked of its
 //! procedure ([`semantics::machine::effects`]), definitely and maybe.
 
-use super::program::{Amount, Command, Node, Work};
+use super::program::{Amount, Command, CommandNode, Work};
 use semantics::machine::Machine;
 use semantics::machine::effects::{Effects, effects};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Places configuration.
-pub fn place(machine: &Machine, body: Vec<Node<Work>>) -> Vec<Node> {
+pub fn place(machine: &Machine, body: Vec<CommandNode<Work>>) -> Vec<CommandNode> {
     let mut settings = BTreeSet::new();
     let body = written_out(body, &mut settings);
     let mut placing = Placing {
@@ -27,21 +27,21 @@ pub fn place(machine: &Machine, body: Vec<Node<Work>>) -> Vec<Node> {
 }
 
 /// Every need before its work.
-fn written_out(body: Vec<Node<Work>>, settings: &mut BTreeSet<Command>) -> Vec<Node> {
+fn written_out(body: Vec<CommandNode<Work>>, settings: &mut BTreeSet<Command>) -> Vec<CommandNode> {
     let mut out = Vec::new();
     for node in body {
         match node {
-            Node::Loop { var, count, body } => out.push(Node::Loop {
+            CommandNode::Loop { var, count, body } => out.push(CommandNode::Loop {
                 var,
                 count,
                 body: written_out(body, settings),
             }),
-            Node::Do(work) => {
+            CommandNode::Do(work) => {
                 for need in work.needs {
                     settings.insert(need.clone());
-                    out.push(Node::Do(need));
+                    out.push(CommandNode::Do(need));
                 }
-                out.push(Node::Do(work.command));
+                out.push(CommandNode::Do(work.command));
             }
         }
     }
@@ -76,22 +76,22 @@ impl Placing<'_> {
     }
 
     /// What may be written in a body, but for `same`.
-    fn written(&mut self, body: &[Node], same: Option<&Command>, out: &mut BTreeSet<usize>) {
+    fn written(&mut self, body: &[CommandNode], same: Option<&Command>, out: &mut BTreeSet<usize>) {
         for node in body {
             match node {
-                Node::Loop { body, .. } => self.written(body, same, out),
-                Node::Do(command) if Some(command) == same => {}
-                Node::Do(command) => out.extend(self.effects(command).maybe),
+                CommandNode::Loop { body, .. } => self.written(body, same, out),
+                CommandNode::Do(command) if Some(command) == same => {}
+                CommandNode::Do(command) => out.extend(self.effects(command).maybe),
             }
         }
     }
 
     /// What may be read in a body.
-    fn read(&mut self, body: &[Node], out: &mut BTreeSet<usize>) {
+    fn read(&mut self, body: &[CommandNode], out: &mut BTreeSet<usize>) {
         for node in body {
             match node {
-                Node::Loop { body, .. } => self.read(body, out),
-                Node::Do(command) => {
+                CommandNode::Loop { body, .. } => self.read(body, out),
+                CommandNode::Do(command) => {
                     let effects = self.effects(command);
                     out.extend(effects.reads);
                     out.extend(effects.checks);
@@ -101,11 +101,11 @@ impl Placing<'_> {
     }
 
     /// Leaves out writes of what holds anyway; `held` are the settings that hold before.
-    fn lean(&mut self, body: Vec<Node>, held: &mut BTreeSet<Command>) -> Vec<Node> {
+    fn lean(&mut self, body: Vec<CommandNode>, held: &mut BTreeSet<Command>) -> Vec<CommandNode> {
         let mut out = Vec::new();
         for node in body {
             match node {
-                Node::Loop { var, count, body } => {
+                CommandNode::Loop { var, count, body } => {
                     // What some round may change does not hold at the start of the next.
                     let before: Vec<Command> = held.iter().cloned().collect();
                     for command in before {
@@ -118,9 +118,9 @@ impl Placing<'_> {
                     }
                     let body = self.lean(body, held);
                     held.retain(|c| !mentions(c, var));
-                    out.push(Node::Loop { var, count, body });
+                    out.push(CommandNode::Loop { var, count, body });
                 }
-                Node::Do(command) => {
+                CommandNode::Do(command) => {
                     if held.contains(&command) {
                         continue;
                     }
@@ -135,7 +135,7 @@ impl Placing<'_> {
                     if self.settings.contains(&command) && complete {
                         held.insert(command.clone());
                     }
-                    out.push(Node::Do(command));
+                    out.push(CommandNode::Do(command));
                 }
             }
         }
@@ -143,27 +143,29 @@ impl Placing<'_> {
     }
 
     /// Moves writes before the loops that do not change them, from the innermost on.
-    fn hoisted(&mut self, body: Vec<Node>) -> Vec<Node> {
+    fn hoisted(&mut self, body: Vec<CommandNode>) -> Vec<CommandNode> {
         let mut out = Vec::new();
         for node in body {
-            let Node::Loop { var, count, body } = node else {
+            let CommandNode::Loop { var, count, body } = node else {
                 out.push(node);
                 continue;
             };
             let mut body = self.hoisted(body);
             while let Some(command) = self.movable(var, &body) {
-                body.retain(|n| *n != Node::Do(command.clone()));
-                out.push(Node::Do(command));
+                body.retain(|n| *n != CommandNode::Do(command.clone()));
+                out.push(CommandNode::Do(command));
             }
-            out.push(Node::Loop { var, count, body });
+            out.push(CommandNode::Loop { var, count, body });
         }
         out
     }
 
     /// A write directly in a loop that may stand before it.
-    fn movable(&mut self, var: usize, body: &[Node]) -> Option<Command> {
+    fn movable(&mut self, var: usize, body: &[CommandNode]) -> Option<Command> {
         for (k, node) in body.iter().enumerate() {
-            let Node::Do(command) = node else { continue };
+            let CommandNode::Do(command) = node else {
+                continue;
+            };
             if !self.settings.contains(command) || mentions(command, var) {
                 continue;
             }

@@ -12,8 +12,8 @@ mod stage;
 use super::form::{Place, Range};
 use super::layout::{Layout, ceil};
 use super::nodes::{Loops, Nodes};
-use super::plan::Outer;
-use super::program::{Amount, Node, Work};
+use super::plan::LoopOrder;
+use super::program::{Amount, CommandNode, Work};
 use super::store::Finish;
 use super::units::Units;
 use stage::Among;
@@ -87,13 +87,13 @@ impl Emitter<'_> {
     /// All commands.
     pub(crate) fn program(&mut self) -> Nodes {
         let mut nodes = match self.layout.plan.outer {
-            Outer::Columns => self.columns_outermost(),
-            Outer::Rows => {
+            LoopOrder::Columns => self.columns_outermost(),
+            LoopOrder::Rows => {
                 let (others, block) = (self.layout.others.clone(), self.block());
                 self.nested(&others, &block, &mut |e, b| e.rows_outermost(b))
             }
         };
-        nodes.push(Node::Do(Work {
+        nodes.push(CommandNode::Do(Work {
             command: self.units.fence(),
             needs: Vec::new(),
         }));
@@ -200,9 +200,9 @@ impl Emitter<'_> {
         // Each of them is whole, and so is the one after it.
         let alike = (of.whole - 1 - from).max(0);
         let (rounds, by) = if double { (alike / 2, 2) } else { (alike, 1) };
-        let mut nodes = self.looped(rounds, |e, v| {
+        let mut nodes = self.in_loop(rounds, |e, v| {
             let first = v.times(by).add(from);
-            e.looped(by, |e, w| {
+            e.in_loop(by, |e, w| {
                 // Buffers in turn: `w` when the first is even, and `1 - w` when it is odd.
                 let even = match (double, from % 2 == 0) {
                     (false, _) => Amount::default(),
@@ -253,7 +253,7 @@ impl Emitter<'_> {
             return inside(self, block);
         };
         let l = self.layout;
-        self.looped(first.extent, |e, v| {
+        self.in_loop(first.extent, |e, v| {
             let step = |a: &Amount, p: &Place| a.plus(&v.times(p.step(first.symbol)));
             let block = Block {
                 left: step(&block.left, &l.left),
@@ -281,7 +281,7 @@ impl Emitter<'_> {
             let c = e.group(&step);
             e.columns(&c)
         };
-        let mut nodes = self.looped(groups.whole, |e, v| each(e, v, true));
+        let mut nodes = self.in_loop(groups.whole, |e, v| each(e, v, true));
         if groups.rest {
             nodes.extend(each(self, &Amount::of(groups.whole), false));
         }

@@ -1,6 +1,6 @@
 //! What a kernel is to a machine with a systolic array: a product or a sum of two arrays.
 //!
-//! In: a kernel with the values of its sizes. Out: `Form`: loops with known extents, and
+//! In: a kernel with the values of its sizes. Out: `SumOfProducts`: loops with known extents, and
 //! the accesses as affine places. It proposes; [`super::proof`] decides. Elements are
 //! followed through names and conversions only.
 
@@ -35,7 +35,7 @@ impl Place {
 
 /// Every result is something of a sum of products.
 #[derive(Clone, Debug)]
-pub(crate) struct Form {
+pub(crate) struct SumOfProducts {
     /// Loops over results.
     pub(crate) outer: Vec<Range>,
     /// Loops over a window whose greatest result is kept.
@@ -65,7 +65,7 @@ const SHAPE: &str = "write loops over results with `var sum: i32 = bias[j]; for 
                      i32(a[…]) * i32(b[…]); } out[…] = …;` in them, or a sum of two arrays";
 
 /// The form of a kernel.
-pub(crate) fn form(kernel: &Kernel, values: &Values) -> Result<Form, MappingError> {
+pub(crate) fn form(kernel: &Kernel, values: &Values) -> Result<SumOfProducts, MappingError> {
     let mut reader = Reader {
         kernel,
         values,
@@ -113,7 +113,11 @@ impl<'k> Reader<'k> {
         }
     }
 
-    fn inner(&mut self, outer: Vec<Range>, body: &'k [Stmt]) -> Result<Form, MappingError> {
+    fn inner(
+        &mut self,
+        outer: Vec<Range>,
+        body: &'k [Stmt],
+    ) -> Result<SumOfProducts, MappingError> {
         let (mut assigns, mut loops) = (Vec::new(), Vec::new());
         for stmt in body {
             match stmt {
@@ -173,7 +177,7 @@ impl<'k> Reader<'k> {
         pool: Vec<Range>,
         (first, last): (&'k Assign, &'k Assign),
         body: &'k [Stmt],
-    ) -> Result<Form, MappingError> {
+    ) -> Result<SumOfProducts, MappingError> {
         let stored = matches!((&last.value.kind, register(first)), (ExprKind::Register(r), Some(best)) if *r == best);
         let kept = body.iter().filter(|s| !matches!(s, Stmt::Let(_)));
         let kept: Vec<&Stmt> = kept.collect();
@@ -202,7 +206,7 @@ impl<'k> Reader<'k> {
         sums: &'k Stmt,
         finish: &'k Expr,
         out: Place,
-    ) -> Result<Form, MappingError> {
+    ) -> Result<SumOfProducts, MappingError> {
         let (reduce, body) = self.nest(std::slice::from_ref(sums))?;
         let statement = body.iter().rev().find_map(|s| match s {
             Stmt::Assign(a) => Some(a),
@@ -228,7 +232,7 @@ impl<'k> Reader<'k> {
                 first.span,
             );
         }
-        Ok(Form {
+        Ok(SumOfProducts {
             outer,
             pool,
             reduce,
@@ -244,7 +248,11 @@ impl<'k> Reader<'k> {
         })
     }
 
-    fn addition(&mut self, outer: Vec<Range>, only: &'k Assign) -> Result<Form, MappingError> {
+    fn addition(
+        &mut self,
+        outer: Vec<Range>,
+        only: &'k Assign,
+    ) -> Result<SumOfProducts, MappingError> {
         let Target::Array(out) = &only.target else {
             return refused("nothing is stored", SHAPE, only.span);
         };
@@ -264,7 +272,7 @@ impl<'k> Reader<'k> {
             (self.place(b)?, right.clone()),
         ];
         sources.sort_by_key(|s| s.0.array);
-        Ok(Form {
+        Ok(SumOfProducts {
             outer,
             pool: Vec::new(),
             reduce: Vec::new(),

@@ -1,6 +1,6 @@
 //! A product by the machine's own loop.
 //!
-//! In: a `Form`, the machine. Out: commands that let the hardware walk over tiles, block by
+//! In: a `SumOfProducts`, the machine. Out: commands that let the hardware walk over tiles, block by
 //! block: what the loops of [`super::emit`] are compared with. Only products of matrices
 //! whose rows lie evenly apart have this form.
 
@@ -8,7 +8,7 @@ use super::form::Place;
 use super::layout::{Layout, ceil};
 use super::nodes::{Loops, Nodes};
 use super::plan::Stationary;
-use super::program::{Amount, Command, Node, Work};
+use super::program::{Amount, Command, CommandNode, Work};
 use super::store::Finish;
 use super::units::{Pooling, Units, packed};
 use semantics::machine::Machine;
@@ -89,8 +89,8 @@ pub(crate) fn product(
     };
     let (full_i, full_j) = (l.rows.extent / (i * l.dim), l.columns.extent / (j * l.dim));
     let (rest_i, rest_j) = (all_i - full_i * i, all_j - full_j * j);
-    let mut nodes = walk.looped(full_i, |walk, v| {
-        let mut nodes = walk.looped(full_j, |walk, w| walk.one(v, w, i, j));
+    let mut nodes = walk.in_loop(full_i, |walk, v| {
+        let mut nodes = walk.in_loop(full_j, |walk, w| walk.one(v, w, i, j));
         if rest_j > 0 {
             nodes.extend(walk.one(v, &Amount::of(full_j), i, rest_j));
         }
@@ -98,12 +98,12 @@ pub(crate) fn product(
     });
     if rest_i > 0 {
         let v = Amount::of(full_i);
-        nodes.extend(walk.looped(full_j, |walk, w| walk.one(&v, w, rest_i, j)));
+        nodes.extend(walk.in_loop(full_j, |walk, w| walk.one(&v, w, rest_i, j)));
         if rest_j > 0 {
             nodes.extend(walk.one(&v, &Amount::of(full_j), rest_i, rest_j));
         }
     }
-    nodes.push(Node::Do(Work {
+    nodes.push(CommandNode::Do(Work {
         command: units.fence(),
         needs: Vec::new(),
     }));
@@ -212,6 +212,6 @@ impl Walk<'_> {
                 needs,
             },
         ];
-        works.into_iter().map(Node::Do).collect()
+        works.into_iter().map(CommandNode::Do).collect()
     }
 }

@@ -1,13 +1,13 @@
 //! Which loop is which side of the array, how large blocks are, and where their rows lie.
 //!
-//! In: a `Form` that is a product, the machine's sizes, tiles that are asked for. Out:
+//! In: a `SumOfProducts` that is a product, the machine's sizes, tiles that are asked for. Out:
 //! [`Layout`], or what does not fit and what would. The factor of the outer loop over blocks
 //! stays in the scratchpad; the other one streams through the buffers in turn. The left factor
 //! is a patch of neighbouring rows, so that windows that overlap are loaded once; sums alternate
 //! between as many parts of the accumulator as there are buffers.
 
-use super::form::{Form, Place, Range};
-use super::plan::{Outer, Plan, Stationary};
+use super::form::{Place, Range, SumOfProducts};
+use super::plan::{LoopOrder, Plan, Stationary};
 use super::units::{TRANSPOSED, Transposed, Units};
 use crate::error::MappingError;
 
@@ -147,8 +147,8 @@ impl Layout {
     /// Buffers of the right factor: it streams when blocks of rows are outermost.
     pub(crate) fn right_buffers(&self) -> i64 {
         match self.plan.outer {
-            Outer::Columns => 1,
-            Outer::Rows => self.plan.buffers,
+            LoopOrder::Columns => 1,
+            LoopOrder::Rows => self.plan.buffers,
         }
     }
 
@@ -205,11 +205,11 @@ impl Layout {
         let others: i64 = self.others.iter().map(|o| o.extent).product();
         let left = if self.plan.buffers == 1 { load } else { 0 };
         match self.plan.outer {
-            Outer::Columns => {
+            LoopOrder::Columns => {
                 let stage = compute.max(load).max(sums) + left;
                 groups * (right + others * (blocks * stage + load))
             }
-            Outer::Rows => {
+            LoopOrder::Rows => {
                 let stage = compute.max(right + load / groups).max(sums) + left / groups;
                 others * (blocks * groups * stage + load)
             }
@@ -265,7 +265,7 @@ struct Sides {
 }
 
 /// The sides of a product: as factors lie where that is possible, else with the array's transposers.
-fn sides(form: &Form, units: &Units, bytes: (i64, i64)) -> Result<Sides, MappingError> {
+fn sides(form: &SumOfProducts, units: &Units, bytes: (i64, i64)) -> Result<Sides, MappingError> {
     let possible = |t: &Transposed| {
         let kept = [Stationary::Weights, Stationary::Outputs];
         kept.iter().any(|k| units.transposes(*k, *t))
@@ -294,7 +294,11 @@ const NO_SUM: Told = (
 );
 
 /// The sides of a product of which these are transposed.
-fn sides_of(form: &Form, (small, out): (i64, i64), transposed: Transposed) -> Result<Sides, Told> {
+fn sides_of(
+    form: &SumOfProducts,
+    (small, out): (i64, i64),
+    transposed: Transposed,
+) -> Result<Sides, Told> {
     let factors = [&form.sources[0].0, &form.sources[1].0];
     // The columns are neighbours in the result, and move one factor only; a loop that runs once is
     // where there is no other.
@@ -350,7 +354,11 @@ fn sides_of(form: &Form, (small, out): (i64, i64), transposed: Transposed) -> Re
 }
 
 /// Roles without sizes of blocks.
-pub(crate) fn roles(form: &Form, units: &Units, sizes: [i64; 3]) -> Result<Layout, MappingError> {
+pub(crate) fn roles(
+    form: &SumOfProducts,
+    units: &Units,
+    sizes: [i64; 3],
+) -> Result<Layout, MappingError> {
     let [small, wide, out_bytes] = sizes;
     let (mut outer, mut pool) = (form.outer.clone(), None);
     let mut rows_of_pool = None;
@@ -465,7 +473,7 @@ pub(crate) fn roles(form: &Form, units: &Units, sizes: [i64; 3]) -> Result<Layou
 
 /// The loop over rows is the one with which a program takes least, roughly: the rows of its blocks
 /// lie beside each other in a patch, and a loop whose rows lie far apart loads what is between.
-fn with_rows(roles: Layout, mut rows: Vec<Range>, units: &Units, form: &Form) -> Layout {
+fn with_rows(roles: Layout, mut rows: Vec<Range>, units: &Units, form: &SumOfProducts) -> Layout {
     rows.sort_by_key(|r| std::cmp::Reverse(r.extent));
     let of = |r: Range| {
         let mut layout = roles.clone();
@@ -479,7 +487,11 @@ fn with_rows(roles: Layout, mut rows: Vec<Range>, units: &Units, form: &Form) ->
 }
 
 /// The window of a store with pooling, the unpooled row and the loop over rows of results.
-fn pooling(form: &Form, left: &Place, outer: &[Range]) -> Option<(Pool, (Range, i64), Range)> {
+fn pooling(
+    form: &SumOfProducts,
+    left: &Place,
+    outer: &[Range],
+) -> Option<(Pool, (Range, i64), Range)> {
     let [dy, dx] = form.pool[..] else { return None };
     let size = (dy.extent == dx.extent).then_some(dy.extent)?;
     // The loops of a window whose rows are the larger steps.
@@ -518,7 +530,7 @@ pub(crate) fn sized(
     roles: &Layout,
     units: &Units,
     wanted: Option<(i64, i64)>,
-    form: &Form,
+    form: &SumOfProducts,
 ) -> Result<Layout, MappingError> {
     let all_rows = ceil(roles.rows.extent, units.dim);
     let all_columns = ceil(roles.columns.extent, units.dim);
@@ -590,7 +602,7 @@ fn over(
     least: &Layout,
     tiles: (i64, i64),
     units: &Units,
-    form: &Form,
+    form: &SumOfProducts,
 ) -> MappingError {
     let message = format!(
         "a block of {} by {} tiles needs {} rows of the scratchpad and {} of the accumulator; \

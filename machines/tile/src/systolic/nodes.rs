@@ -3,10 +3,10 @@
 //! In: how many loop variables there are, how often a loop runs, who makes its body. Out: the
 //! loop, or its body alone when it runs once.
 
-use super::program::{Amount, Node, Work};
+use super::program::{Amount, CommandNode, Work};
 
 /// Work in loops.
-pub(crate) type Nodes = Vec<Node<Work>>;
+pub(crate) type Nodes = Vec<CommandNode<Work>>;
 
 /// Who counts loop variables.
 pub(crate) trait Loops {
@@ -14,7 +14,7 @@ pub(crate) trait Loops {
     fn vars(&mut self) -> &mut usize;
 
     /// A loop, or its body alone when it runs once.
-    fn looped(&mut self, count: i64, body: impl FnOnce(&mut Self, &Amount) -> Nodes) -> Nodes {
+    fn in_loop(&mut self, count: i64, body: impl FnOnce(&mut Self, &Amount) -> Nodes) -> Nodes {
         match count {
             ..=0 => Vec::new(),
             1 => body(self, &Amount::default()),
@@ -22,7 +22,7 @@ pub(crate) trait Loops {
                 let var = *self.vars();
                 *self.vars() += 1;
                 let body = body(self, &Amount::var(var));
-                vec![Node::Loop { var, count, body }]
+                vec![CommandNode::Loop { var, count, body }]
             }
         }
     }

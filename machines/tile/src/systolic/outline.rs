@@ -4,10 +4,10 @@
 //! be, local rows and time of queues for each choice. It counts what the emitter would write,
 //! without writing it: rows and cycles are those of the program, waiting is left out.
 
-use super::form::{self, Form};
+use super::form::{self, SumOfProducts};
 use super::layout::{self, Layout, ceil};
 use super::parts;
-use super::plan::{Outer, Plan};
+use super::plan::{LoopOrder, Plan};
 use super::units::Units;
 use crate::block::Values;
 use crate::error::MappingError;
@@ -81,7 +81,7 @@ impl Outline {
             let roles = roles(kernel, &form, &units)?;
             Ok((form, roles))
         });
-        let (form, roles) = found.map_err(|e| e.told(kernel))?;
+        let (form, roles) = found.map_err(|e| e.reported(kernel))?;
         Ok(Outline {
             roles,
             units,
@@ -151,8 +151,8 @@ impl Outline {
         };
         let wide = Units::bytes(self.units.wide);
         let (again, passes) = match plan.outer {
-            Outer::Columns => (l.groups(), 1),
-            Outer::Rows => (1, rounds * blocks),
+            LoopOrder::Columns => (l.groups(), 1),
+            LoopOrder::Rows => (1, rounds * blocks),
         };
         let columns = self.columns();
         let tiles = |rows: i64| l.grid() * ceil(rows, l.dim);
@@ -216,7 +216,11 @@ pub fn chooses(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>) -> bool {
 }
 
 /// What loops are to the array.
-pub(super) fn roles(kernel: &Kernel, form: &Form, units: &Units) -> Result<Layout, MappingError> {
+pub(super) fn roles(
+    kernel: &Kernel,
+    form: &SumOfProducts,
+    units: &Units,
+) -> Result<Layout, MappingError> {
     if form.sum.is_none() {
         return Err(MappingError::new(
             form.span,

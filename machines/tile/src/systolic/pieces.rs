@@ -8,7 +8,7 @@
 use super::parts;
 use super::place::{Constraints, Mapped, Target, used};
 use super::plan::Plan;
-use super::program::{CommandProgram, HostCode, Node};
+use super::program::{CommandNode, CommandProgram, HostCode};
 use super::proof;
 use super::staged::{self, By, Choosing, Part, Staged, Way};
 use super::units::Units;
@@ -70,7 +70,7 @@ impl Pieces<'_> {
                         format!("these pieces are not proved to be this kernel: {reason}");
                     let hint = "this is a mistake of the mapper or of the specification";
                     return Err(
-                        MappingError::new(self.kernel.span, message, hint).told(self.kernel)
+                        MappingError::new(self.kernel.span, message, hint).reported(self.kernel)
                     );
                 }
             }
@@ -213,7 +213,7 @@ impl Pieces<'_> {
         })?;
         let untiled = staged.parts.iter().filter(|p| p.way == Way::Host);
         let untiled = untiled.filter_map(|p| p.why.clone());
-        let untiled: Vec<Diagnostic> = untiled.flat_map(|w| w.told(kernel)).collect();
+        let untiled: Vec<Diagnostic> = untiled.flat_map(|w| w.reported(kernel)).collect();
         Ok((program, verdict, untiled))
     }
 }
@@ -252,19 +252,19 @@ impl Target<'_> {
                         .last()
                         .is_some_and(|h| h.before == program.body.len())
                     {
-                        program.body.push(Node::Do(fence.clone()));
+                        program.body.push(CommandNode::Do(fence.clone()));
                     }
                     program = program.then(self.piece(&piece, sizes).map_err(first)?);
                 }
             }
         }
-        program.choices.extend(told(staged));
+        program.choices.extend(reported(staged));
         Ok(program)
     }
 }
 
 /// What the host does, for a report.
-fn told(staged: &Staged) -> Vec<String> {
+fn reported(staged: &Staged) -> Vec<String> {
     let of = staged.parts.iter().flat_map(|p| &p.pieces);
     let host = of.filter(|p| matches!(p.0, By::Host)).count();
     let copied = staged

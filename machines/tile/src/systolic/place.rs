@@ -5,14 +5,14 @@
 
 use super::config;
 use super::emit::Emitter;
-use super::form::{self, Form};
+use super::form::{self, SumOfProducts};
 use super::layout::{self, Layout, ceil};
 use super::nodes::Loops;
 use super::outline;
 use super::parts;
 use super::pieces::Pieces;
-use super::plan::{Outer, Plan, Stationary};
-use super::program::{Amount, CommandProgram, Node, Work};
+use super::plan::{LoopOrder, Plan, Stationary};
+use super::program::{Amount, CommandNode, CommandProgram, Work};
 use super::proof;
 use super::store;
 use super::units::{Pooling, Rows, SUMS, Transposed, Units};
@@ -67,7 +67,7 @@ pub fn map(
     let verdict = target.proved(kernel, sizes, &program).map_err(|reason| {
         let message = format!("these commands are not proved to be this kernel: {reason}");
         let hint = "this is a mistake of the mapper or of the specification";
-        MappingError::new(kernel.span, message, hint).told(kernel)
+        MappingError::new(kernel.span, message, hint).reported(kernel)
     })?;
     Ok((program, verdict))
 }
@@ -92,7 +92,7 @@ pub fn map_beside_host(
         Ok((program, verdict)) => return Ok((program, verdict, Vec::new())),
         Err(wrong) => wrong,
     };
-    error::preconditions(kernel, sizes).map_err(|e| e.told(kernel))?;
+    error::preconditions(kernel, sizes).map_err(|e| e.reported(kernel))?;
     if constraints.hardware_loop {
         return Err(wrong);
     }
@@ -138,18 +138,18 @@ impl Target<'_> {
         kernel: &Kernel,
         sizes: &BTreeMap<Symbol, i64>,
     ) -> Result<CommandProgram, Vec<Diagnostic>> {
-        error::preconditions(kernel, sizes).map_err(|e| e.told(kernel))?;
+        error::preconditions(kernel, sizes).map_err(|e| e.reported(kernel))?;
         let parts = parts::parts(kernel, sizes);
         let made = parts.iter().map(|part| {
             let mapping = Mapping::new(part, sizes, self.machine, self.prover, self.constraints)?;
-            mapping.run().map_err(|e| e.told(kernel))
+            mapping.run().map_err(|e| e.reported(kernel))
         });
         let made = made.collect::<Result<Vec<_>, _>>()?;
         made.into_iter()
             .reduce(CommandProgram::then)
             .ok_or_else(|| {
                 let hint = "write a loop";
-                MappingError::new(kernel.span, "this kernel does nothing", hint).told(kernel)
+                MappingError::new(kernel.span, "this kernel does nothing", hint).reported(kernel)
             })
     }
 
@@ -227,7 +227,7 @@ impl Target<'_> {
         sizes: &BTreeMap<Symbol, i64>,
     ) -> Result<CommandProgram, Vec<Diagnostic>> {
         let mapping = Mapping::new(kernel, sizes, self.machine, self.prover, self.constraints)?;
-        mapping.run().map_err(|e| e.told(kernel))
+        mapping.run().map_err(|e| e.reported(kernel))
     }
 }
 
@@ -285,7 +285,7 @@ struct Mapping<'a> {
 }
 
 /// How many loop variables, the work, what was chosen.
-type Made = (usize, Vec<Node<Work>>, Vec<String>);
+type Made = (usize, Vec<CommandNode<Work>>, Vec<String>);
 
 impl<'a> Mapping<'a> {
     fn new(
@@ -327,7 +327,7 @@ impl<'a> Mapping<'a> {
         i64::from(self.kernel.arrays[array].elem.bits() / 8)
     }
 
-    fn small_sources(&self, form: &Form) -> Result<(), MappingError> {
+    fn small_sources(&self, form: &SumOfProducts) -> Result<(), MappingError> {
         let small = self.units.small.width().unwrap_or(8);
         for (place, e) in &form.sources {
             let array = &self.kernel.arrays[place.array];
@@ -345,7 +345,7 @@ impl<'a> Mapping<'a> {
         Ok(())
     }
 
-    fn product(&self, form: &Form, sum: usize) -> Result<Made, MappingError> {
+    fn product(&self, form: &SumOfProducts, sum: usize) -> Result<Made, MappingError> {
         self.small_sources(form)?;
         let finish = store::finish(
             self.kernel,
@@ -395,7 +395,7 @@ impl<'a> Mapping<'a> {
 
     /// The plan that is asked for; what the array keeps is the other where it has to transpose what it
     /// cannot otherwise.
-    fn plan(&self, form: &Form, transposed: Transposed) -> Result<Plan, MappingError> {
+    fn plan(&self, form: &SumOfProducts, transposed: Transposed) -> Result<Plan, MappingError> {
         let asked = self.constraints.plan;
         let kept = [asked.stationary, Stationary::Weights, Stationary::Outputs];
         let open = if self.constraints.keeps { 1 } else { 3 };
@@ -418,8 +418,8 @@ impl<'a> Mapping<'a> {
         &self,
         l: &Layout,
         mut vars: usize,
-        mut nodes: Vec<Node<Work>>,
-    ) -> Result<(usize, Vec<Node<Work>>), MappingError> {
+        mut nodes: Vec<CommandNode<Work>>,
+    ) -> Result<(usize, Vec<CommandNode<Work>>), MappingError> {
         let wait = nodes.pop();
         for round in l.rounds.iter().rev() {
             let mut steps: BTreeMap<usize, i64> = BTreeMap::new();
@@ -436,7 +436,7 @@ impl<'a> Mapping<'a> {
             moved(&mut nodes, vars, &steps);
             let count = round.extent;
             let body = std::mem::take(&mut nodes);
-            nodes.push(Node::Loop {
+            nodes.push(CommandNode::Loop {
                 var: vars,
                 count,
                 body,
@@ -453,8 +453,8 @@ impl<'a> Mapping<'a> {
             None => "one row".to_owned(),
         };
         let stays = match l.plan.outer {
-            Outer::Columns => "columns outermost",
-            Outer::Rows => "rows outermost",
+            LoopOrder::Columns => "columns outermost",
+            LoopOrder::Rows => "rows outermost",
         };
         let kept = match l.plan.stationary {
             Stationary::Weights => "weights",
@@ -489,7 +489,7 @@ impl<'a> Mapping<'a> {
     }
 
     /// The sum of two arrays, tile after tile through the accumulator.
-    fn addition(&self, form: &Form) -> Result<Made, MappingError> {
+    fn addition(&self, form: &SumOfProducts) -> Result<Made, MappingError> {
         self.small_sources(form)?;
         if self.constraints.hardware_loop {
             return Err(MappingError::new(
@@ -551,7 +551,7 @@ impl<'a> Mapping<'a> {
             &Amount::default(),
             &Amount::default(),
         );
-        nodes.push(Node::Do(Work {
+        nodes.push(CommandNode::Do(Work {
             command: u.fence(),
             needs: Vec::new(),
         }));
@@ -566,11 +566,11 @@ impl<'a> Mapping<'a> {
 }
 
 /// Addresses move on with a loop variable, by so many bytes for each array.
-fn moved(nodes: &mut [Node<Work>], var: usize, steps: &BTreeMap<usize, i64>) {
+fn moved(nodes: &mut [CommandNode<Work>], var: usize, steps: &BTreeMap<usize, i64>) {
     for node in nodes {
         match node {
-            Node::Loop { body, .. } => moved(body, var, steps),
-            Node::Do(work) => {
+            CommandNode::Loop { body, .. } => moved(body, var, steps),
+            CommandNode::Do(work) => {
                 for amount in &mut work.command.operands {
                     let step = amount.array.and_then(|a| steps.get(&a));
                     if let Some(&step) = step.filter(|s| **s != 0) {
@@ -585,7 +585,7 @@ fn moved(nodes: &mut [Node<Work>], var: usize, steps: &BTreeMap<usize, i64>) {
 /// Sums of two arrays.
 struct Sums<'a> {
     units: &'a Units,
-    form: &'a Form,
+    form: &'a SumOfProducts,
     columns: super::form::Range,
     row: super::form::Range,
     scales: [f32; 2],
@@ -612,10 +612,10 @@ impl Sums<'_> {
         a: &Amount,
         b: &Amount,
         out: &Amount,
-    ) -> Vec<Node<Work>> {
+    ) -> Vec<CommandNode<Work>> {
         let form = self.form;
         if let Some((first, rest)) = others.split_first() {
-            return self.looped(first.extent, |e, v| {
+            return self.in_loop(first.extent, |e, v| {
                 let step = |x: &Amount, p: &form::Place| x.plus(&v.times(p.step(first.symbol)));
                 let [p, q] = [&form.sources[0].0, &form.sources[1].0];
                 let (a, b) = (step(a, p), step(b, q));
@@ -627,14 +627,14 @@ impl Sums<'_> {
         let lines = (self.units.sum_rows / dim / across).max(1);
         let (full, rest) = (self.row.extent / dim, self.row.extent % dim);
         let bases = [a.clone(), b.clone(), out.clone()];
-        let mut nodes = self.looped(full / lines, |e, v| {
-            e.looped(lines, |e, w| {
+        let mut nodes = self.in_loop(full / lines, |e, v| {
+            e.in_loop(lines, |e, w| {
                 let at = v.times(lines).plus(w);
                 e.line(&bases, &at, w, dim)
             })
         });
         let done = full / lines * lines;
-        nodes.extend(self.looped(full - done, |e, w| e.line(&bases, &w.add(done), w, dim)));
+        nodes.extend(self.in_loop(full - done, |e, w| e.line(&bases, &w.add(done), w, dim)));
         if rest > 0 {
             nodes.extend(self.line(&bases, &Amount::of(full), &Amount::default(), rest));
         }
@@ -648,11 +648,11 @@ impl Sums<'_> {
         at: &Amount,
         slot: &Amount,
         rows: i64,
-    ) -> Vec<Node<Work>> {
+    ) -> Vec<CommandNode<Work>> {
         let dim = self.units.dim;
         let (full, rest) = (self.columns.extent / dim, self.columns.extent % dim);
         let across = ceil(self.columns.extent, dim);
-        let mut nodes = self.looped(full, |e, j| {
+        let mut nodes = self.in_loop(full, |e, j| {
             e.one(bases, at, (slot, across), j, (rows, dim))
         });
         if rest > 0 {
@@ -669,7 +669,7 @@ impl Sums<'_> {
         (slot, across): (&Amount, i64),
         j: &Amount,
         (rows, columns): (i64, i64),
-    ) -> Vec<Node<Work>> {
+    ) -> Vec<CommandNode<Work>> {
         let (u, dim) = (self.units, self.units.dim);
         let held = (u.sum_rows / dim).max(1);
         let row = match across <= held {
@@ -690,7 +690,7 @@ impl Sums<'_> {
         };
         let load = |id: usize, p: &form::Place, base: &Amount, how: Rows| {
             let stride = p.step(self.row.symbol);
-            Node::Do(Work {
+            CommandNode::Do(Work {
                 command: u.load(id, place(base, p), u.local(&row, how, rows, columns)),
                 needs: vec![u.loading(id as i64, Amount::of(stride), dim, (true, self.scales[id]))],
             })
@@ -705,7 +705,7 @@ impl Sums<'_> {
         vec![
             load(0, a, &bases[0], SUMS),
             load(1, b, &bases[1], added),
-            Node::Do(Work {
+            CommandNode::Do(Work {
                 command: u.store(place(&bases[2], out), u.local(&row, stored, rows, columns)),
                 needs: vec![u.storing(
                     out.step(self.row.symbol),

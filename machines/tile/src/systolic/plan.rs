@@ -6,7 +6,7 @@
 /// The loop over blocks that is outermost. The factor that it moves stays in the scratchpad
 /// while the loop inside runs; the other one is loaded in each of its rounds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
-pub enum Outer {
+pub enum LoopOrder {
     /// Blocks of columns: the right factor stays.
     #[default]
     Columns,
@@ -28,7 +28,7 @@ pub enum Stationary {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Plan {
     /// The order of loops over blocks.
-    pub outer: Outer,
+    pub outer: LoopOrder,
     /// Buffers for what streams, and for sums: with 2 one is filled while the other is used.
     pub buffers: i64,
     /// What the array keeps.
@@ -38,7 +38,7 @@ pub struct Plan {
 impl Default for Plan {
     fn default() -> Plan {
         Plan {
-            outer: Outer::Columns,
+            outer: LoopOrder::Columns,
             buffers: 2,
             stationary: Stationary::Weights,
         }

@@ -95,7 +95,7 @@ pub struct Work {
 
 /// A part of a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Node<C = Command> {
+pub enum CommandNode<C = Command> {
     /// A loop from 0.
     Loop {
         /// Its variable.
@@ -103,7 +103,7 @@ pub enum Node<C = Command> {
         /// How often it runs, at least once.
         count: i64,
         /// What it runs.
-        body: Vec<Node<C>>,
+        body: Vec<CommandNode<C>>,
     },
     /// A command.
     Do(C),
@@ -129,7 +129,7 @@ pub struct CommandProgram {
     /// How many loop variables there are.
     pub vars: usize,
     /// The commands.
-    pub body: Vec<Node>,
+    pub body: Vec<CommandNode>,
     /// Code of the host among them, in its order.
     pub host: Vec<HostCode>,
     /// What was chosen: for reports.
@@ -194,14 +194,14 @@ impl CommandProgram {
 }
 
 /// Gives loop variables other numbers.
-fn renamed(body: &mut [Node], by: usize) {
+fn renamed(body: &mut [CommandNode], by: usize) {
     for node in body {
         match node {
-            Node::Loop { var, body, .. } => {
+            CommandNode::Loop { var, body, .. } => {
                 *var += by;
                 renamed(body, by);
             }
-            Node::Do(command) => {
+            CommandNode::Do(command) => {
                 for amount in &mut command.operands {
                     let terms = std::mem::take(&mut amount.terms);
                     amount.terms = terms.into_iter().map(|(v, f)| (v + by, f)).collect();
@@ -211,25 +211,30 @@ fn renamed(body: &mut [Node], by: usize) {
     }
 }
 
-fn written(body: &[Node], depth: usize, f: &mut impl FnMut(&Command, usize)) {
+fn written(body: &[CommandNode], depth: usize, f: &mut impl FnMut(&Command, usize)) {
     for node in body {
         match node {
-            Node::Loop { body, .. } => written(body, depth + 1, f),
-            Node::Do(command) => f(command, depth),
+            CommandNode::Loop { body, .. } => written(body, depth + 1, f),
+            CommandNode::Do(command) => f(command, depth),
         }
     }
 }
 
-fn walk(body: &[Node], addresses: &[i64], vars: &mut Vec<i64>, f: &mut impl FnMut(usize, &[i64])) {
+fn walk(
+    body: &[CommandNode],
+    addresses: &[i64],
+    vars: &mut Vec<i64>,
+    f: &mut impl FnMut(usize, &[i64]),
+) {
     for node in body {
         match node {
-            Node::Loop { var, count, body } => {
+            CommandNode::Loop { var, count, body } => {
                 for k in 0..*count {
                     vars[*var] = k;
                     walk(body, addresses, vars, f);
                 }
             }
-            Node::Do(command) => {
+            CommandNode::Do(command) => {
                 let operands = command.operands.iter();
                 let values: Vec<i64> = operands.map(|a| a.value(addresses, vars)).collect();
                 f(command.instruction, &values);

@@ -16,7 +16,6 @@ use semantics::sort::Sort;
 use semantics::term::Term;
 use smt::prover::Prover;
 use smt::verdict::Verdict;
-use std::collections::BTreeMap;
 
 /// What stores do.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -48,37 +47,14 @@ pub(crate) fn meaning(
     e: &Expr,
     leaf: &mut dyn FnMut(&Expr) -> Option<Term>,
 ) -> Option<Term> {
-    term_of(kernel, e, leaf, &mut BTreeMap::new())
-}
-
-/// The same, where the terms of names are known once they were found.
-fn term_of(
-    kernel: &Kernel,
-    e: &Expr,
-    leaf: &mut dyn FnMut(&Expr) -> Option<Term>,
-    known: &mut BTreeMap<Id, Term>,
-) -> Option<Term> {
-    if let Some(known) = leaf(e) {
-        return Some(known);
-    }
-    match &e.kind {
+    kernel.fold(e, leaf, &mut |e, terms| match &e.kind {
         ExprKind::Const(values) => Some(Term::bv(e.ty.elem.bits(), values[0])),
-        ExprKind::Local(id) => match known.get(id) {
-            Some(term) => Some(*term),
-            None => {
-                let term = term_of(kernel, &kernel.locals[*id].value, leaf, known)?;
-                known.insert(*id, term);
-                Some(term)
-            }
-        },
         ExprKind::Apply(op, args) => {
-            let terms = args.iter().map(|a| term_of(kernel, a, leaf, known));
-            let terms: Option<Vec<Term>> = terms.collect();
             let from: Vec<Elem> = args.iter().map(|a| a.ty.elem).collect();
-            Some(operation(*op, e.ty.elem, &from, &terms?))
+            Some(operation(*op, e.ty.elem, &from, &terms))
         }
         _ => None,
-    }
+    })
 }
 
 /// What a machine stores of a sum.

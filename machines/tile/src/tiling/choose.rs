@@ -10,6 +10,7 @@ use crate::sum::{Dim, Sum, flat};
 use kernel::index::{Linear, Symbol};
 use kernel::tree::{Access, Expr, ExprKind, Kernel, Op};
 use kernel::types::{Elem, Type};
+use kernel::values::{Values, within};
 
 /// Rows of a tile, and bytes of one.
 #[derive(Clone, Copy, Debug)]
@@ -223,26 +224,8 @@ pub(crate) fn fits(e: &Expr, to: Elem) -> bool {
     if e.ty.elem.format().is_some() {
         return e.ty.elem == to || e.ty.elem.widened() == Some(to);
     }
-    let (min, max) = range(e);
-    e.ty.elem.is_int() && to.min() <= min && max <= to.max()
-}
-
-/// Between which numbers a value lies: those of its type, or what is known of its parts.
-fn range(e: &Expr) -> (i128, i128) {
-    let all = (e.ty.elem.min(), e.ty.elem.max());
-    let within = |r: (i128, i128)| if all.0 <= r.0 && r.1 <= all.1 { r } else { all };
-    match &e.kind {
-        ExprKind::Const(v) => (v[0], v[0]),
-        ExprKind::Apply(Op::Cast, args) if args[0].ty.elem.is_int() => within(range(&args[0])),
-        ExprKind::Apply(op @ (Op::Add | Op::Sub), args) if e.ty.elem.is_int() => {
-            let (x, y) = (range(&args[0]), range(&args[1]));
-            within(match op {
-                Op::Add => (x.0 + y.0, x.1 + y.1),
-                _ => (x.0 - y.1, x.1 - y.0),
-            })
-        }
-        _ => all,
-    }
+    let range = Values::of(&[]).range(e);
+    range.is_some_and(|range| within(range, to))
 }
 
 /// What is behind changes to a wider type.

@@ -100,10 +100,10 @@ fn plain_kernels_cost_no_more_than_schedules_by_hand() {
             let best = best.filter_map(|k| run(k, (true, Loops::Large))).min();
             let best = best.expect("one maps");
             let ratio = own as f64 / best as f64;
-            let told = format!("{hand} {of:?}: {own} cycles, by hand {best}: {ratio:.2}");
-            println!("{told}");
+            let log = format!("{hand} {of:?}: {own} cycles, by hand {best}: {ratio:.2}");
+            println!("{log}");
             if ratio > MOST {
-                slow.push(told);
+                slow.push(log);
             }
         }
     }
@@ -162,9 +162,9 @@ fn examples_agree_on_machines_of_other_shapes() {
 fn rows_that_do_not_hold_a_line_of_results_are_told() {
     let edits = [("ROWS: 4 ", "ROWS: 8 "), ("RLEN: 32 * ROWS", "RLEN: 128")];
     let (_, wrong) = loaded("rvm", "rvm of short rows", &edits);
-    let told = wrong.iter().filter(|w| w.message.contains("no column 4"));
+    let log = wrong.iter().filter(|w| w.message.contains("no column 4"));
     assert!(
-        told.count() > 0,
+        log.count() > 0,
         "elements of a result lie outside their row"
     );
 }

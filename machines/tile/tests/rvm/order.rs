@@ -112,8 +112,8 @@ fn a_tile_that_is_used_again_too_early_is_missed() {
             tried += 1;
             let other = renamed(&board.machine, &program.code, from, to);
             match order(&board, &program, &other) {
-                Err(Unsafe::Hazard(hazard, told)) => {
-                    assert!(hazard.first < other.len() && !told.message.is_empty());
+                Err(Unsafe::Hazard(hazard, log)) => {
+                    assert!(hazard.first < other.len() && !log.message.is_empty());
                     early += u32::from(hazard.kind != Kind::Units);
                 }
                 // A product of a tile with itself, which has no meaning.

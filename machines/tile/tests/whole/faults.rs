@@ -8,7 +8,7 @@ use semantics::machine::{Machine, OperandKind};
 use semantics::random::Random;
 use tile::mapped::Code;
 use tile::program::Placed;
-use tile::systolic::program::{Amount, Command, Node};
+use tile::systolic::program::{Amount, Command, CommandNode};
 
 /// A program with a fault.
 pub(crate) struct Planted {
@@ -37,26 +37,26 @@ pub(crate) fn plant(code: &Code, machine: &Machine, random: &mut Random) -> Opti
     Some(Planted { code, what })
 }
 
-fn count(nodes: &[Node]) -> u64 {
-    let of = |n: &Node| match n {
-        Node::Loop { body, .. } => 1 + count(body),
-        Node::Do(_) => 1,
+fn count(nodes: &[CommandNode]) -> u64 {
+    let of = |n: &CommandNode| match n {
+        CommandNode::Loop { body, .. } => 1 + count(body),
+        CommandNode::Do(_) => 1,
     };
     nodes.iter().map(of).sum()
 }
 
 /// Calls `f` with the list and the place of the node of that number.
 fn with_node<T>(
-    nodes: &mut Vec<Node>,
+    nodes: &mut Vec<CommandNode>,
     number: &mut u64,
-    f: &mut dyn FnMut(&mut Vec<Node>, usize) -> T,
+    f: &mut dyn FnMut(&mut Vec<CommandNode>, usize) -> T,
 ) -> Option<T> {
     for at in 0..nodes.len() {
         if *number == 0 {
             return Some(f(nodes, at));
         }
         *number -= 1;
-        if let Node::Loop { body, .. } = &mut nodes[at]
+        if let CommandNode::Loop { body, .. } = &mut nodes[at]
             && let Some(done) = with_node(body, number, f)
         {
             return Some(done);
@@ -65,7 +65,7 @@ fn with_node<T>(
     None
 }
 
-fn of_nodes(body: &mut Vec<Node>, random: &mut Random) -> Option<String> {
+fn of_nodes(body: &mut Vec<CommandNode>, random: &mut Random) -> Option<String> {
     let mut number = random.below(count(body));
     let kind = random.below(8);
     let by = *random.pick(&BY);
@@ -80,11 +80,11 @@ fn of_nodes(body: &mut Vec<Node>, random: &mut Random) -> Option<String> {
             Some(format!("exchanged {:?} and {:?}", list[at], list[at + 1]))
         }
         _ => match &mut list[at] {
-            Node::Loop { count, .. } => {
+            CommandNode::Loop { count, .. } => {
                 *count = (*count + by.signum()).max(0);
                 Some(format!("a loop runs {count} times"))
             }
-            Node::Do(command) => of_command(command, by, drawn),
+            CommandNode::Do(command) => of_command(command, by, drawn),
         },
     })?
 }

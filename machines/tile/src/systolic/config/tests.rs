@@ -1,7 +1,7 @@
 //! Where configuration is written: inside loops, before them, not at all.
 
 use super::super::plan::Stationary;
-use super::super::program::{Amount, Command, Node, Work};
+use super::super::program::{Amount, Command, CommandNode, Work};
 use super::super::units::{FACTORS, Units};
 use super::place;
 use semantics::machine::Machine;
@@ -14,16 +14,16 @@ fn gemmini() -> Machine {
     machine
 }
 
-fn load(units: &Units, id: usize, at: i64, stride: Amount) -> Node<Work> {
+fn load(units: &Units, id: usize, at: i64, stride: Amount) -> CommandNode<Work> {
     let local = units.local(&Amount::of(at), FACTORS, 4, 4);
-    Node::Do(Work {
+    CommandNode::Do(Work {
         command: units.load(id, Amount::of(0x1000), local),
         needs: vec![units.loading(id as i64, stride, 16, (false, 1.0))],
     })
 }
 
-fn looped<C>(var: usize, body: Vec<Node<C>>) -> Node<C> {
-    Node::Loop {
+fn in_loop<C>(var: usize, body: Vec<CommandNode<C>>) -> CommandNode<C> {
+    CommandNode::Loop {
         var,
         count: 5,
         body,
@@ -31,12 +31,12 @@ fn looped<C>(var: usize, body: Vec<Node<C>>) -> Node<C> {
 }
 
 /// How deep each configuration stands, in order.
-fn depths(machine: &Machine, body: &[Node]) -> Vec<usize> {
-    fn walk(machine: &Machine, body: &[Node], depth: usize, out: &mut Vec<usize>) {
+fn depths(machine: &Machine, body: &[CommandNode]) -> Vec<usize> {
+    fn walk(machine: &Machine, body: &[CommandNode], depth: usize, out: &mut Vec<usize>) {
         for node in body {
             match node {
-                Node::Loop { body, .. } => walk(machine, body, depth + 1, out),
-                Node::Do(Command { instruction, .. }) => {
+                CommandNode::Loop { body, .. } => walk(machine, body, depth + 1, out),
+                CommandNode::Do(Command { instruction, .. }) => {
                     let found = &machine.instructions[*instruction];
                     if found.instruction.name == "config" {
                         out.push(depth);
@@ -50,7 +50,7 @@ fn depths(machine: &Machine, body: &[Node]) -> Vec<usize> {
     out
 }
 
-fn placed(body: impl FnOnce(&Units) -> Vec<Node<Work>>) -> Vec<usize> {
+fn placed(body: impl FnOnce(&Units) -> Vec<CommandNode<Work>>) -> Vec<usize> {
     let machine = gemmini();
     let units = Units::new(&machine).expect("an array");
     let body = place(&machine, body(&units));
@@ -60,11 +60,11 @@ fn placed(body: impl FnOnce(&Units) -> Vec<Node<Work>>) -> Vec<usize> {
 #[test]
 fn what_does_not_change_is_written_once_before_all_loops() {
     let depths = placed(|u| {
-        let inner = looped(
+        let inner = in_loop(
             1,
             vec![load(u, 0, 0, Amount::of(64)), load(u, 1, 8, Amount::of(32))],
         );
-        vec![looped(0, vec![inner, load(u, 0, 4, Amount::of(64))])]
+        vec![in_loop(0, vec![inner, load(u, 0, 4, Amount::of(64))])]
     });
     assert_eq!(depths, [0, 0]);
 }
@@ -74,7 +74,7 @@ fn a_stride_that_changes_in_a_loop_stays_in_it() {
     // Two loads of one kind with two strides: each write is needed in every round.
     let depths = placed(|u| {
         let both = vec![load(u, 0, 0, Amount::of(64)), load(u, 0, 4, Amount::of(32))];
-        vec![looped(0, vec![looped(1, both)])]
+        vec![in_loop(0, vec![in_loop(1, both)])]
     });
     assert_eq!(depths, [2, 2]);
     // The other kind of loads is not touched by that.
@@ -84,7 +84,7 @@ fn a_stride_that_changes_in_a_loop_stays_in_it() {
             load(u, 1, 8, Amount::of(16)),
             load(u, 0, 4, Amount::of(32)),
         ];
-        vec![looped(0, vec![looped(1, three)])]
+        vec![in_loop(0, vec![in_loop(1, three)])]
     });
     assert_eq!(depths, [0, 2, 2]);
 }
@@ -93,7 +93,7 @@ fn a_stride_that_changes_in_a_loop_stays_in_it() {
 fn a_stride_of_a_loop_variable_leaves_the_loops_inside_it_only() {
     let depths = placed(|u| {
         let stride = Amount::var(0).times(16).add(64);
-        vec![looped(0, vec![looped(1, vec![load(u, 0, 0, stride)])])]
+        vec![in_loop(0, vec![in_loop(1, vec![load(u, 0, 0, stride)])])]
     });
     assert_eq!(depths, [1]);
 }
@@ -104,11 +104,11 @@ fn a_write_does_not_pass_a_read_of_the_old_value() {
     let depths = placed(|u| {
         vec![
             load(u, 0, 0, Amount::of(64)),
-            looped(
+            in_loop(
                 0,
                 vec![
-                    looped(1, vec![load(u, 0, 0, Amount::of(64))]),
-                    looped(2, vec![load(u, 0, 4, Amount::of(32))]),
+                    in_loop(1, vec![load(u, 0, 0, Amount::of(64))]),
+                    in_loop(2, vec![load(u, 0, 4, Amount::of(32))]),
                 ],
             ),
             load(u, 0, 8, Amount::of(32)),
@@ -126,19 +126,19 @@ fn configuration_of_the_array_does_not_come_between_preload_and_compute() {
     let product = |stride: i64| {
         let local = units.local(&Amount::default(), FACTORS, 4, 4);
         vec![
-            Node::Do(Work {
+            CommandNode::Do(Work {
                 command: units.preload(local.clone(), local.clone()),
                 needs: vec![units.execute(stride, Stationary::Weights, [false, false])],
             }),
-            Node::Do(Work {
+            CommandNode::Do(Work {
                 command: units.multiply(local, units.nothing(), false),
                 needs: Vec::new(),
             }),
         ]
     };
-    let one = place(&machine, vec![looped(0, product(1))]);
+    let one = place(&machine, vec![in_loop(0, product(1))]);
     assert_eq!(depths(&machine, &one), [0]);
     let two = [product(1), product(2)].concat();
-    let two = place(&machine, vec![looped(0, two)]);
+    let two = place(&machine, vec![in_loop(0, two)]);
     assert_eq!(depths(&machine, &two), [1, 1]);
 }

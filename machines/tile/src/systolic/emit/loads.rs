@@ -7,7 +7,7 @@
 use super::{Block, Columns, Emitter};
 use crate::systolic::layout::ceil;
 use crate::systolic::nodes::{Loops, Nodes};
-use crate::systolic::program::{Amount, Node, Work};
+use crate::systolic::program::{Amount, CommandNode, Work};
 use crate::systolic::units::{FACTORS, SUMS, Units};
 
 /// Tiles of what is summed that one load brings.
@@ -60,7 +60,7 @@ impl Emitter<'_> {
         let (l, size, count) = (self.layout, self.units.blocks, self.group_count());
         // The last of all has the partial tile, and stands alone.
         let whole = high.min(count - 1) - low;
-        let mut nodes = self.looped(whole, |e, v| {
+        let mut nodes = self.in_loop(whole, |e, v| {
             let group = Group {
                 first: v.add(low).times(size),
                 tiles: size,
@@ -122,7 +122,7 @@ impl Emitter<'_> {
                 .plus(&row.times(l.pitch))
                 .plus(&g.first.times(l.dim * small));
             let to = row.plus(&g.first.times(l.patch)).plus(&base);
-            vec![Node::Do(Work {
+            vec![CommandNode::Do(Work {
                 command: e
                     .units
                     .load(0, from, e.units.local(&to, FACTORS, rows, columns)),
@@ -132,7 +132,7 @@ impl Emitter<'_> {
                 ],
             })]
         };
-        let mut nodes = self.looped(patch / l.dim, |e, v| one(e, &v.times(l.dim), l.dim));
+        let mut nodes = self.in_loop(patch / l.dim, |e, v| one(e, &v.times(l.dim), l.dim));
         if patch % l.dim > 0 {
             nodes.extend(one(self, &Amount::of(patch - patch % l.dim), patch % l.dim));
         }
@@ -204,10 +204,16 @@ impl Emitter<'_> {
     }
 
     /// A load of factors: bytes from one row to the next, local rows from one tile beside it to the next.
-    fn loaded(&self, id: i64, from: Amount, to: Amount, (stride, block): (i64, i64)) -> Node<Work> {
+    fn loaded(
+        &self,
+        id: i64,
+        from: Amount,
+        to: Amount,
+        (stride, block): (i64, i64),
+    ) -> CommandNode<Work> {
         let u = self.units;
         let setting = u.loading(id, Amount::of(stride), block, (false, 1.0));
-        Node::Do(Work {
+        CommandNode::Do(Work {
             command: u.load(id as usize, from, to),
             needs: vec![setting],
         })
@@ -245,7 +251,7 @@ impl Emitter<'_> {
             if peeled == 1 {
                 nodes.extend(body(e, y, &zero, dim, true));
             }
-            nodes.extend(e.looped(full - peeled, |e, v| {
+            nodes.extend(e.in_loop(full - peeled, |e, v| {
                 body(e, y, &v.add(peeled).times(dim), dim, false)
             }));
             if rest > 0 {
@@ -260,7 +266,7 @@ impl Emitter<'_> {
             nodes
         };
         let mut nodes = line(self, &zero, true);
-        nodes.extend(self.looped(grid - 1, |e, v| line(e, &v.add(1), false)));
+        nodes.extend(self.in_loop(grid - 1, |e, v| line(e, &v.add(1), false)));
         nodes
     }
 
@@ -274,14 +280,14 @@ impl Emitter<'_> {
         let step = init.step(l.columns.symbol) * l.dim;
         let mut nodes = Vec::new();
         for (first, count, width) in tiles_of_columns(c, l.dim) {
-            nodes.extend(self.looped(count, |e, j| {
+            nodes.extend(self.in_loop(count, |e, j| {
                 let j = j.add(first);
                 let sums = e.sums(b, &j);
                 e.tiles(b.rows, l.grid(), &mut |e, y, x, rows, _| {
                     let row = sums.plus(&y.times(b.rows)).plus(x);
                     let from = b.init.plus(&c.init).plus(&j.times(step));
                     let from = from.plus(&x.times(stride));
-                    vec![Node::Do(Work {
+                    vec![CommandNode::Do(Work {
                         command: e
                             .units
                             .load(2, from, e.units.local(&row, SUMS, rows, width)),

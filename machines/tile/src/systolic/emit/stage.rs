@@ -9,7 +9,7 @@ use super::loads::{Group, tiles_of_columns};
 use super::{Block, Columns, Emitter};
 use crate::systolic::nodes::{Loops, Nodes};
 use crate::systolic::plan::Stationary;
-use crate::systolic::program::{Amount, Command, Node, Work};
+use crate::systolic::program::{Amount, Command, CommandNode, Work};
 use crate::systolic::units::{FACTORS, Pooling, Rows, SUMS};
 
 /// Where in the sum a product stands.
@@ -94,7 +94,7 @@ impl Emitter<'_> {
         };
         let mut nodes = Vec::new();
         for (first, count, columns) in tiles_of_columns(c, l.dim) {
-            nodes.extend(self.looped(count, |e, j| {
+            nodes.extend(self.in_loop(count, |e, j| {
                 let j = j.add(first);
                 let sums = e.sums(b, &j);
                 let right = right.plus(&j.times(l.dim));
@@ -109,7 +109,7 @@ impl Emitter<'_> {
                     let from = e.units.local(&from, FACTORS, rows, width);
                     let mut nodes = vec![
                         e.preload(operand, result),
-                        Node::Do(Work {
+                        CommandNode::Do(Work {
                             command: e.units.multiply(from, e.units.nothing(), !begins),
                             needs: Vec::new(),
                         }),
@@ -124,10 +124,10 @@ impl Emitter<'_> {
         nodes
     }
 
-    fn preload(&self, operand: Amount, result: Amount) -> Node<Work> {
+    fn preload(&self, operand: Amount, result: Amount) -> CommandNode<Work> {
         let l = self.layout;
         let kept = l.plan.stationary;
-        Node::Do(Work {
+        CommandNode::Do(Work {
             command: self.units.preload(operand, result),
             needs: vec![self.units.execute(l.a_stride(), kept, l.transposed)],
         })
@@ -199,7 +199,7 @@ impl Emitter<'_> {
         own: bool,
     ) -> Nodes {
         let l = self.layout;
-        self.looped(count, |e, j| {
+        self.in_loop(count, |e, j| {
             let j = j.add(first);
             let sums = e.sums(b, &j);
             e.tiles(b.rows, l.grid(), &mut |e, y, x, rows, begins| {
@@ -252,7 +252,7 @@ impl Emitter<'_> {
         tile: &Tile,
         (g, k): (&Group, i64),
         m: Moment,
-    ) -> [Node<Work>; 2] {
+    ) -> [CommandNode<Work>; 2] {
         let (l, u) = (self.layout, self.units);
         let width = g.rows(k, l.dim);
         let k = g.first.add(k);
@@ -272,7 +272,7 @@ impl Emitter<'_> {
             u.local(&right, FACTORS, width, columns),
             !m.first,
         );
-        let product = Node::Do(Work {
+        let product = CommandNode::Do(Work {
             command,
             needs: Vec::new(),
         });
@@ -286,7 +286,7 @@ impl Emitter<'_> {
         x: &Amount,
         row: &Amount,
         (rows, columns): (i64, i64),
-    ) -> Node<Work> {
+    ) -> CommandNode<Work> {
         let l = self.layout;
         let stride = l.out.step(l.rows.symbol);
         let to = b
@@ -299,7 +299,7 @@ impl Emitter<'_> {
             ..SUMS
         };
         let local = self.units.local(row, sums, rows, columns);
-        Node::Do(Work {
+        CommandNode::Do(Work {
             command: self.units.store(to, local),
             needs: vec![self.storing(stride, Pooling::default())],
         })
@@ -327,12 +327,12 @@ impl Emitter<'_> {
         let stride = l.out.step(l.rows.symbol);
         let mut nodes = Vec::new();
         for (first, count, columns) in tiles_of_columns(c, l.dim) {
-            nodes.extend(self.looped(count, |e, j| {
+            nodes.extend(self.in_loop(count, |e, j| {
                 let j = j.add(first);
                 let to = b.out.plus(&c.out);
                 let to = to.plus(&j.times(l.dim * l.out.step(l.columns.symbol)));
                 let local = e.units.local(&e.sums(b, &j), SUMS, 0, columns);
-                vec![Node::Do(Work {
+                vec![CommandNode::Do(Work {
                     command: e.units.store(to, local),
                     needs: vec![e.storing(stride, pooling)],
                 })]

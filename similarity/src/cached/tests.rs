@@ -1,8 +1,8 @@
 //! Kept readings are those that would be found anew, and text that is something else is
 //! nothing.
 
-use super::{Kept, key};
-use crate::classify::{classify, classify_kept};
+use super::{CanonicalCache, key};
+use crate::classify::{classify, classify_cached};
 use crate::shard::Proofs;
 use semantics::build as b;
 use semantics::digest::Digests;
@@ -78,23 +78,23 @@ fn what_is_kept_changes_nothing() {
     let all = instructions();
     let cold = classify(&all, &prover, &|_, _, _| {});
     // Everything but one shape is kept, as when a family is added.
-    let first = Kept::default();
+    let first = CanonicalCache::default();
     let some: Vec<Instruction> = all
         .iter()
         .filter(|i| !i.name.starts_with("sub") && i.name != "add_16")
         .cloned()
         .collect();
-    classify_kept(&some, &prover, &first, &Proofs::default(), &|_, _, _| {});
+    classify_cached(&some, &prover, &first, &Proofs::default(), &|_, _, _| {});
     let text = first.text().expect("all of it is new");
-    let again = Kept::read(&text).expect("it is whole");
-    let found = classify_kept(&all, &prover, &again, &Proofs::default(), &|_, _, _| {});
+    let again = CanonicalCache::read(&text).expect("it is whole");
+    let found = classify_cached(&all, &prover, &again, &Proofs::default(), &|_, _, _| {});
     assert_eq!(found.classes, cold.classes);
     assert_eq!(
         (found.report.read, found.report.joined),
         (4, cold.report.joined)
     );
-    let last = Kept::read(&again.text().expect("some is new")).expect("it is whole");
-    let warm = classify_kept(&all, &prover, &last, &Proofs::default(), &|_, _, _| {});
+    let last = CanonicalCache::read(&again.text().expect("some is new")).expect("it is whole");
+    let warm = classify_cached(&all, &prover, &last, &Proofs::default(), &|_, _, _| {});
     assert_eq!(warm.classes, cold.classes);
     assert_eq!((warm.report.read, last.text()), (0, None));
 }
@@ -102,9 +102,9 @@ fn what_is_kept_changes_nothing() {
 #[test]
 fn readings_come_back_as_they_were() {
     let prover = Prover::new(Config::default());
-    let (all, first) = (instructions(), Kept::default());
-    classify_kept(&all, &prover, &first, &Proofs::default(), &|_, _, _| {});
-    let again = Kept::read(&first.text().expect("new")).expect("it is whole");
+    let (all, first) = (instructions(), CanonicalCache::default());
+    classify_cached(&all, &prover, &first, &Proofs::default(), &|_, _, _| {});
+    let again = CanonicalCache::read(&first.text().expect("new")).expect("it is whole");
     let fresh = first.fresh.into_inner().expect("nobody failed");
     for instruction in &all {
         let meaning = [Digests::default().of(instruction.outputs[0].term)];
@@ -121,8 +121,8 @@ fn readings_come_back_as_they_were() {
 #[test]
 fn what_is_no_text_of_readings_is_nothing() {
     let prover = Prover::new(Config::default());
-    let first = Kept::default();
-    classify_kept(
+    let first = CanonicalCache::default();
+    classify_cached(
         &instructions(),
         &prover,
         &first,
@@ -137,7 +137,11 @@ fn what_is_no_text_of_readings_is_nothing() {
         "1\nff no-role\n",
         "0\nnonsense\n",
     ];
-    assert!(wrong.iter().all(|text| Kept::read(text).is_none()));
+    assert!(
+        wrong
+            .iter()
+            .all(|text| CanonicalCache::read(text).is_none())
+    );
     // A line that names what is not there is not believed, whatever else is.
     let layouts: usize = text
         .lines()
@@ -145,7 +149,8 @@ fn what_is_no_text_of_readings_is_nothing() {
         .and_then(|n| n.parse().ok())
         .expect("a count");
     let bare: Vec<&str> = text.lines().skip(1 + layouts).collect();
-    let bare = Kept::read(&format!("0\n{}\n", bare.join("\n"))).expect("lines are read late");
+    let bare =
+        CanonicalCache::read(&format!("0\n{}\n", bare.join("\n"))).expect("lines are read late");
     for key in bare.known.keys() {
         assert_eq!(bare.get(*key), None);
     }

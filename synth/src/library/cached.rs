@@ -58,20 +58,20 @@ const SEQUENCES: Kind = Kind {
 const NONE: &str = "none";
 
 /// Where libraries lie, and what is known of functions of lanes.
-pub(crate) struct Kept {
+pub(crate) struct LibraryCache {
     store: Store,
     key: Key,
     equalities: Pack,
     sequences: Pack,
 }
 
-impl Kept {
+impl LibraryCache {
     /// What lies in a store under a key.
-    pub(crate) fn new(store: &Store, key: Key) -> Kept {
+    pub(crate) fn new(store: &Store, key: Key) -> LibraryCache {
         let store = store.clone();
         let equalities = Pack::open(store.clone(), EQUALITIES);
         let sequences = Pack::open(store.clone(), SEQUENCES);
-        Kept {
+        LibraryCache {
             store,
             key,
             equalities,
@@ -143,7 +143,7 @@ impl Kept {
     }
 }
 
-impl Kept {
+impl LibraryCache {
     /// The operations with results of a width in bits, by what they do with whole registers.
     pub(crate) fn whole(&self, candidates: &Candidates, width: u32) -> WholeLibrary {
         let known = |text: &str| read_whole(text, candidates);

@@ -1,6 +1,6 @@
 //! What was kept is what would be derived.
 
-use super::{Kept, read, read_whole, write, write_whole};
+use super::{LibraryCache, read, read_whole, write, write_whole};
 use crate::candidates::{Candidate, Candidates, Equality};
 use crate::library::{Base, Library, open};
 use crate::sequence::Sequence;
@@ -34,14 +34,14 @@ fn shift() -> (Instance, Implementation) {
     (instance, implementation)
 }
 
-fn target(kept: Option<Kept>) -> Candidates {
+fn target(cached: Option<LibraryCache>) -> Candidates {
     let mut all = machine();
     all.push(shift());
-    candidates(all, kept)
+    candidates(all, cached)
 }
 
 /// Everything that a library says, for comparison.
-fn told(library: &Library) -> String {
+fn reported(library: &Library) -> String {
     let mut index: Vec<String> = library.index.iter().map(|e| format!("{e:?}")).collect();
     index.sort();
     format!("{:?} {index:?}", library.ops)
@@ -57,9 +57,9 @@ fn a_base_reads_back_and_its_open_functions_too() {
     assert_eq!(format!("{again:?}"), format!("{:?}", &base.0[..]));
     let numbers = BTreeSet::from([3, 7]);
     let own = Library::new(&plain, 16, &numbers);
-    let kept = Library::new(&other, 16, &numbers);
-    assert_eq!(told(&kept), told(&own));
-    assert!(told(&own).contains("vpsrlw") && own.ops.len() > base.0.len());
+    let cached = Library::new(&other, 16, &numbers);
+    assert_eq!(reported(&cached), reported(&own));
+    assert!(reported(&own).contains("vpsrlw") && own.ops.len() > base.0.len());
 }
 
 #[test]
@@ -87,12 +87,12 @@ fn registers_read_back() {
 fn what_a_store_has_is_not_derived_again_and_changes_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = Store::at(folder.path());
-    let kept = || Some(Kept::new(&store, Key::of(["a machine"])));
+    let cached = || Some(LibraryCache::new(&store, Key::of(["a machine"])));
     let numbers = BTreeSet::from([5]);
-    let first = told(&target(kept()).lane_library(16, &numbers));
-    let again = told(&target(kept()).lane_library(16, &numbers));
+    let first = reported(&target(cached()).lane_library(16, &numbers));
+    let again = reported(&target(cached()).lane_library(16, &numbers));
     assert_eq!(first, again);
-    assert_eq!(first, told(&target(None).lane_library(16, &numbers)));
+    assert_eq!(first, reported(&target(None).lane_library(16, &numbers)));
     assert_eq!(
         std::fs::read_dir(folder.path().join("lanes"))
             .expect("it was left")
@@ -107,8 +107,8 @@ fn an_equality_is_asked_once_and_what_nobody_could_say_again() {
     let store = Store::at(folder.path());
     let [x, y] = ["@0", "@1"].map(|name| Term::var(name, Sort::Bv(8)));
     let ask = |given: Option<Equality>| {
-        let kept = Kept::new(&store, Key::of(["a machine"]));
-        let equality = kept.equality(x, y, || given.expect("it is known"));
+        let cached = LibraryCache::new(&store, Key::of(["a machine"]));
+        let equality = cached.equality(x, y, || given.expect("it is known"));
         format!("{equality:?}")
     };
     assert_eq!(ask(Some(Equality::Unknown)), "Unknown");
@@ -180,9 +180,9 @@ fn a_sequence_is_found_once_and_that_there_is_none_too() {
     let store = Store::at(folder.path());
     let all = target(None);
     let ask = |question: &str, given: Option<Option<Sequence>>| {
-        let kept = Kept::new(&store, Key::of(["a machine"]));
-        let found = kept.sequence(&all, &[question.to_owned()], || given.clone());
-        let again = kept.sequence(&all, &[question.to_owned()], || None);
+        let cached = LibraryCache::new(&store, Key::of(["a machine"]));
+        let found = cached.sequence(&all, &[question.to_owned()], || given.clone());
+        let again = cached.sequence(&all, &[question.to_owned()], || None);
         [found, again].map(|found| found.map(|s| s.map(|s| s.write())))
     };
     let line = "5 (program sequence (input v0 operand0 0 256) (cast v1 v0 128) (return v1))";

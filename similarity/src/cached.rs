@@ -1,13 +1,13 @@
 //! Readings of instructions that earlier runs have found.
 //!
-//! In: the text of an earlier run, or nothing. Out: [`Kept`], how each instruction is read
+//! In: the text of an earlier run, or nothing. Out: [`CanonicalCache`], how each instruction is read
 //! and what it does on sampled inputs, under a digest of what it means; and the text for the
 //! next run. Layouts are not kept, only what tells them apart: classification asks for the
 //! layout of one member of a class again. Nothing that is kept is believed: every member is
 //! proved. The text holds for the program that wrote it; whoever keeps it sees to that, and
 //! to its integrity.
 
-use crate::canon::{Canonical, Reading, Role};
+use crate::canon::{Candidate, Canonical, Role};
 use crate::classify::{Read, Sampled};
 use semantics::digest::Digest;
 use semantics::instruction::{self, Instruction};
@@ -23,18 +23,18 @@ const MOST: usize = 30_000;
 
 /// Readings by the digests of their instructions.
 #[derive(Default)]
-pub struct Kept {
+pub struct CanonicalCache {
     /// The digests of layouts and the roles of their numbers, by line.
     layouts: Vec<(Digest, Vec<Role>)>,
     known: BTreeMap<Digest, String>,
     /// What others have read.
-    others: Vec<Kept>,
+    others: Vec<CanonicalCache>,
     fresh: Mutex<BTreeMap<Digest, Read>>,
 }
 
-impl Kept {
-    /// Reads what [`Kept::text`] writes; nothing when it is something else.
-    pub fn read(text: &str) -> Option<Kept> {
+impl CanonicalCache {
+    /// Reads what [`CanonicalCache::text`] writes; nothing when it is something else.
+    pub fn read(text: &str) -> Option<CanonicalCache> {
         let (first, body) = text.split_once('\n')?;
         let count: usize = first.parse().ok()?;
         let mut lines = body.split_terminator('\n');
@@ -50,7 +50,7 @@ impl Kept {
             let (digest, rest) = line.split_once(';')?;
             Some((digest.parse().ok()?, rest.to_owned()))
         };
-        Some(Kept {
+        Some(CanonicalCache {
             layouts,
             known: lines.map(entry).collect::<Option<_>>()?,
             others: Vec::new(),
@@ -58,11 +58,11 @@ impl Kept {
         })
     }
 
-    /// What several have read. None of it is in [`Kept::text`].
-    pub fn of(others: Vec<Kept>) -> Kept {
-        Kept {
+    /// What several have read. None of it is in [`CanonicalCache::text`].
+    pub fn of(others: Vec<CanonicalCache>) -> CanonicalCache {
+        CanonicalCache {
             others,
-            ..Kept::default()
+            ..CanonicalCache::default()
         }
     }
 
@@ -159,13 +159,13 @@ fn write(read: &Read, table: &mut Table) -> String {
     if let Some(sampled) = sampled {
         let _ = write!(text, "{} {}", sampled.digest, sampled.order.join(" "));
     }
-    for reading in &canonical.readings {
-        let layout = table.number(reading.layout, &reading.roles);
+    for candidate in &canonical.candidates {
+        let layout = table.number(candidate.layout, &candidate.roles);
         let _ = write!(text, ";{layout}");
-        optional(&mut text, &reading.numbers);
-        optional(&mut text, &reading.arguments);
-        list(&mut text, reading.registers.iter());
-        list(&mut text, reading.widths.iter());
+        optional(&mut text, &candidate.numbers);
+        optional(&mut text, &candidate.arguments);
+        list(&mut text, candidate.registers.iter());
+        list(&mut text, candidate.widths.iter());
     }
     text
 }
@@ -201,15 +201,15 @@ fn read(line: &str, layouts: &[(Digest, Vec<Role>)]) -> Option<Read> {
             order: sampled.map(str::to_owned).collect(),
         }),
     };
-    let readings: Vec<Reading> = parts
-        .map(|text| reading(text, layouts))
+    let candidates: Vec<Candidate> = parts
+        .map(|text| candidate(text, layouts))
         .collect::<Option<_>>()?;
-    let mut arguments = readings.iter().flat_map(|r| &r.arguments).flatten();
+    let mut arguments = candidates.iter().flat_map(|r| &r.arguments).flatten();
     let known = arguments.all(|&v| v < variables.len());
-    (known && !readings.is_empty()).then_some(Read {
+    (known && !candidates.is_empty()).then_some(Read {
         canonical: Canonical {
             variables,
-            readings,
+            candidates,
             settled,
             direct,
         },
@@ -217,11 +217,11 @@ fn read(line: &str, layouts: &[(Digest, Vec<Role>)]) -> Option<Read> {
     })
 }
 
-fn reading(text: &str, layouts: &[(Digest, Vec<Role>)]) -> Option<Reading> {
+fn candidate(text: &str, layouts: &[(Digest, Vec<Role>)]) -> Option<Candidate> {
     let mut parts = text.split(':');
     let (layout, roles) = layouts.get(parts.next()?.parse::<usize>().ok()?)?;
     let numbers: Vec<Option<i64>> = words(parts.next()?).map(maybe).collect::<Option<_>>()?;
-    (numbers.len() == roles.len()).then_some(Reading {
+    (numbers.len() == roles.len()).then_some(Candidate {
         layout: *layout,
         numbers,
         roles: roles.clone(),

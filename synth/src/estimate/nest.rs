@@ -1,76 +1,105 @@
 //! What a lowered kernel costs at some sizes, before any C compiler has seen it.
 //!
-//! In: a lowered kernel, for each window its program with what the operations weigh, values of
-//! sizes, the machine. Out: tenths of a cycle. A round of a loop takes as long as the resource that it
+//! In: a lowered kernel, for each window its program with what its values take by the
+//! [`Estimator`], values of sizes, the target. Out: tenths of a cycle. A round of a loop takes as long as the resource that it
 //! needs most, or as the chain of what it carries to the next round; equal values are computed
 //! once in a round, and outside of the loops that do not change them, as a C compiler does it. To
 //! that the time is added in which lines come from further caches. It knows no code but the
 //! programs: windows without one count by their expressions.
 
+use super::{Estimator, LOADS, STORES, WindowInput};
+use crate::operations::TargetOperations;
 use autoir::program::{Argument, Node as Op, Program, Value};
 use kernel::index::{Index, Symbol};
 use kernel::tree::{Access, Expr, ExprKind, Id};
 use lowering::window::{Loop, Lowered, Node, Source, Store, Window};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use synth::cost::Weight;
+use target::processor::Processor;
 
-/// What the model takes a machine for, besides what its instructions cost.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Machine {
-    /// Vector registers.
-    pub(super) registers: usize,
-    /// Bits of the widest.
-    pub(super) width: u32,
+/// For how long which resources are taken.
+type Taken = Vec<(Option<String>, f64)>;
+
+/// The program of a window and what it takes.
+pub struct Code {
+    /// The program.
+    pub program: Program,
+    /// What its values take of which resources, operands first.
+    demands: Vec<(Value, Taken)>,
+    /// Names of the inputs, in the order of the window's.
+    inputs: Vec<String>,
+    /// From what a window adds to, to the result.
+    chain: f64,
 }
 
-/// Caches: their bytes, and tenths of a cycle for a line that they do not hold.
-const CACHES: [(f64, f64); 2] = [(32_768.0, 25.0), (524_288.0, 80.0)];
-/// Bytes of a line.
-const LINE: f64 = 64.0;
+impl Code {
+    /// A program of a target for a window.
+    pub fn new(window: &Window, program: Program, operations: &TargetOperations) -> Code {
+        let mut demands = Vec::new();
+        let inputs = WindowInput::of(window);
+        operations.estimated(&program, &inputs, |e: &Estimator<'_>| {
+            e.demands(&program, &program.outputs, &mut |value, demand| {
+                let taken = demand.taken.iter().filter(|(_, time)| *time > 0);
+                let taken = taken.map(|(name, time)| (name.map(str::to_owned), f64::from(*time)));
+                demands.push((value, taken.collect()));
+            });
+        });
+        let carried = added_to(window).map(|name| WindowInput {
+            name: name.to_owned(),
+            width: 0,
+            in_memory: false,
+            held: false,
+            chains: 1,
+        });
+        let chain = carried.map_or(0, |input| operations.usage(&program, &[input]).chain);
+        Code {
+            demands,
+            inputs: inputs.into_iter().map(|input| input.name).collect(),
+            chain: f64::from(chain),
+            program,
+        }
+    }
+}
 
-/// Tenths of a cycle: an instruction takes so much of what brings instructions.
-const ISSUE: f64 = 2.0;
-/// A load and a store of a whole register, and of an element of one.
-const LOAD: f64 = 5.0;
-const STORE: f64 = 10.0;
-const ELEMENT: f64 = 15.0;
-/// A register that does not fit is stored and loaded again.
-const SPILL: f64 = 15.0;
-/// From a store to the load of what it stored.
-const FORWARD: f64 = 50.0;
-/// What counts and jumps in each round of a loop, and around the loop.
-const ROUND: f64 = 5.0;
-const ENTER: f64 = 30.0;
-/// An operation of a window without a program, for each of its lanes: by itself, and in a chain.
-const SCALAR: f64 = 6.0;
-const SCALAR_CHAIN: f64 = 15.0;
-/// A load of the leading lanes only, by whatever means.
-const PARTIAL: f64 = 40.0;
+/// The input that holds the sum so far, of a window that adds to it.
+fn added_to(window: &Window) -> Option<&str> {
+    let same = |source: &Source| match (source, &window.store) {
+        (Source::Register(from), Store::Register(to)) => from == to,
+        (Source::Array(from), Store::Array(to)) => from == to,
+        _ => false,
+    };
+    let input = window.inputs.iter().find(|i| same(&i.source))?;
+    Some(&input.name)
+}
 
-/// The program of a window and what its operations weigh.
-pub(super) struct Code {
-    pub(super) program: Program,
-    pub(super) weights: Vec<Weight>,
-    /// Names of the inputs, in the order of the window's.
-    pub(super) inputs: Vec<String>,
-    /// From what a window adds to, to the result.
-    pub(super) chain: f64,
+/// What the model knows of the target.
+#[derive(Clone, Copy)]
+struct Figures<'a> {
+    processor: &'a Processor,
+    /// Vector registers.
+    registers: usize,
+    /// Bits of the widest.
+    width: u32,
 }
 
 /// What a kernel costs.
-pub(super) fn cost(
+pub fn cost(
     lowered: &Lowered,
     windows: &[Window],
     codes: &[Option<&Code>],
     sizes: &BTreeMap<Symbol, i64>,
-    machine: Machine,
+    operations: &TargetOperations,
 ) -> u64 {
+    let figures = Figures {
+        processor: operations.processor(),
+        registers: operations.registers().last().map_or(0, |class| class.count),
+        width: operations.widths().widest(),
+    };
     let mut walk = Walk {
         lowered,
         windows,
         codes,
-        machine,
+        figures,
         values: sizes.iter().map(|(&s, &v)| (s, v)).collect(),
         frames: vec![Frame::default()],
         versions: HashMap::new(),
@@ -78,7 +107,7 @@ pub(super) fn cost(
     };
     walk.block(&lowered.body);
     let outside = walk.frames.pop().expect("it was there before all loops");
-    let time = outside.round(machine) + walk.lines();
+    let time = outside.round(figures) + walk.lines();
     time.min(1e15) as u64
 }
 
@@ -108,11 +137,11 @@ impl Frame {
     }
 
     /// The time of one round.
-    fn round(&self, machine: Machine) -> f64 {
+    fn round(&self, figures: Figures<'_>) -> f64 {
         let most = self.taken.values().copied().fold(0.0, f64::max);
         let chain = self.chains.values().copied().fold(0.0, f64::max);
-        let over = self.held + 2.0 - machine.registers as f64;
-        most.max(chain) + self.time + over.max(0.0) * SPILL
+        let over = self.held + 2.0 - figures.registers as f64;
+        most.max(chain) + self.time + over.max(0.0) * f64::from(figures.processor.spill)
     }
 }
 
@@ -138,7 +167,7 @@ struct Walk<'a> {
     lowered: &'a Lowered,
     windows: &'a [Window],
     codes: &'a [Option<&'a Code>],
-    machine: Machine,
+    figures: Figures<'a>,
     values: HashMap<Symbol, i64>,
     frames: Vec<Frame>,
     /// How often a place has been written: what is read after that is another value.
@@ -147,6 +176,11 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
+    /// What the processor takes for something.
+    fn figure(&self, of: fn(&Processor) -> u32) -> f64 {
+        f64::from(of(self.figures.processor))
+    }
+
     fn value(&self, index: &Index) -> i64 {
         let of = |s: Symbol| self.values.get(&s).copied().unwrap_or(0);
         index.eval(&of).unwrap_or(0)
@@ -171,7 +205,7 @@ impl Walk<'_> {
         let (lo, hi) = (self.value(&l.lo), self.value(&l.hi));
         let rounds = ((hi - lo).max(0) + l.step - 1) / l.step;
         if rounds == 0 {
-            self.here().time += ROUND;
+            self.here().time += self.figure(|p| p.round);
             return;
         }
         let rounds = if l.at.is_some() { 1 } else { rounds };
@@ -188,7 +222,8 @@ impl Walk<'_> {
         for place in &frame.written {
             *self.versions.entry(*place).or_default() += 1;
         }
-        let time = frame.rounds * (frame.round(self.machine) + ROUND) + ENTER;
+        let time = frame.rounds * (frame.round(self.figures) + self.figure(|p| p.round));
+        let time = time + self.figure(|p| p.enter);
         self.here().time += time;
     }
 
@@ -202,13 +237,13 @@ impl Walk<'_> {
         }
         self.store(window, partial);
         if let Some(place) = carried {
-            let chain = match (&codes[number], place) {
-                (Some(code), Place::Register(_)) => code.chain,
-                (Some(code), Place::Array(_)) => code.chain + FORWARD,
-                (None, Place::Register(_)) => SCALAR_CHAIN,
-                (None, Place::Array(_)) => SCALAR_CHAIN + FORWARD,
+            let forwarded = match place {
+                Place::Register(_) => 0.0,
+                Place::Array(_) => self.figure(|p| p.forward),
             };
-            let fills = registers(window.output.width(), self.machine);
+            let chained = || self.figure(|p| p.chained);
+            let chain = forwarded + codes[number].map_or_else(chained, |code| code.chain);
+            let fills = registers(window.output.width(), self.figures);
             let frame = self.here();
             let of = frame.chains.entry(place).or_default();
             if *of == 0.0 {
@@ -266,12 +301,13 @@ impl Walk<'_> {
             return;
         }
         let inside = level + 1 < self.frames.len();
+        let issue = self.figure(|p| p.issue);
         let frame = &mut self.frames[level];
         frame.known.insert(key);
         for &(resource, time) in resources {
             frame.take(resource, time);
         }
-        frame.take("issue", ISSUE);
+        frame.take("issue", issue);
         if inside {
             self.here().held += fills;
         }
@@ -281,10 +317,14 @@ impl Walk<'_> {
     fn code(&mut self, window: &Window, code: &Code, partial: bool) {
         let program = &code.program;
         let mut values: HashMap<Value, (u64, usize)> = HashMap::new();
-        for value in program.needed(&program.outputs) {
-            let node = program.node(value);
+        for (value, taken) in &code.demands {
+            let (value, node) = (*value, program.node(*value));
+            let mut taken = taken
+                .iter()
+                .map(|(resource, time)| (resource.as_deref().unwrap_or("unknown"), *time))
+                .collect::<Vec<_>>();
             let mut hasher = DefaultHasher::new();
-            let (mut level, fills) = (0, registers(program.width(value), self.machine));
+            let (mut level, fills) = (0, registers(program.width(value), self.figures));
             if let Op::Input { name, lo, width } = node {
                 let input = code.inputs.iter().position(|n| n == name);
                 let Some(input) = input.and_then(|n| window.inputs.get(n)) else {
@@ -295,7 +335,7 @@ impl Walk<'_> {
                 (spanless(&input.source), lo, width, version).hash(&mut hasher);
                 let key = hasher.finish();
                 values.insert(value, (key, level));
-                self.load(&input.source, key, level, (*width, fills), partial);
+                self.load(&input.source, key, level, (*width, fills), (partial, taken));
                 continue;
             }
             for used in program.uses(value) {
@@ -309,18 +349,15 @@ impl Walk<'_> {
                     (&instance.operation, &instance.values).hash(&mut hasher);
                     let given = args.iter().filter(|a| !matches!(a, Argument::Value(_)));
                     given.for_each(|a| a.hash(&mut hasher));
-                    let weight = &code.weights[*operation];
-                    let resource = weight.resource.as_deref().unwrap_or("unknown");
-                    let time = f64::from(weight.timing.throughput);
-                    let key = hasher.finish();
-                    self.compute(key, level, &[(resource, time)], fills);
-                    values.insert(value, (key, level));
+                    taken.push(("unknown", 0.0));
                 }
-                other => {
-                    format!("{other:?}").hash(&mut hasher);
-                    values.insert(value, (hasher.finish(), level));
-                }
+                other => format!("{other:?}").hash(&mut hasher),
             }
+            let key = hasher.finish();
+            if !taken.is_empty() {
+                self.compute(key, level, &taken, fills);
+            }
+            values.insert(value, (key, level));
         }
     }
 
@@ -331,7 +368,7 @@ impl Walk<'_> {
         key: u64,
         level: usize,
         (width, fills): (u32, f64),
-        partial: bool,
+        (partial, whole): (bool, Vec<(&str, f64)>),
     ) {
         let Source::Array(access) = source else {
             let inside = level + 1 < self.frames.len();
@@ -343,9 +380,12 @@ impl Walk<'_> {
         let bits = self.lowered.kernel.arrays[access.array].elem.bits().max(8);
         let elements = f64::from(width / bits).max(1.0);
         let costs = match (access.is_dense(), partial) {
-            (true, false) => [("load", LOAD), ("shuffle", 0.0)],
-            (true, true) => [("load", PARTIAL), ("shuffle", 0.0)],
-            (false, _) => [("load", elements * LOAD), ("shuffle", elements * ELEMENT)],
+            (true, false) => whole,
+            (true, true) => vec![(LOADS, self.figure(|p| p.partial))],
+            (false, _) => vec![
+                (LOADS, elements * self.figure(|p| p.load)),
+                ("shuffle", elements * self.figure(|p| p.element)),
+            ],
         };
         self.compute(key, level, &costs, fills);
         self.touch(access, access.lanes);
@@ -356,7 +396,7 @@ impl Walk<'_> {
         let lanes = f64::from(window.output.lanes);
         let (mut operations, mut loads) = (0.0, 0.0);
         let kernel = &self.lowered.kernel;
-        let through = |id: Id| !self.lowered.kept.contains_key(&id);
+        let through = |id: Id| !self.lowered.materialized.contains_key(&id);
         kernel.walk(&window.value, &through, &mut |e: &Expr| {
             match &e.kind {
                 ExprKind::Apply(..) => operations += 1.0,
@@ -370,11 +410,13 @@ impl Walk<'_> {
         // Elements of vectors go through memory.
         let moved = if lanes > 1.0 { 2.0 } else { 1.0 };
         let called = if window.value.called().is_some() {
-            400.0
+            self.figure(|p| p.call)
         } else {
             0.0
         };
-        let each = operations * SCALAR * moved + loads * LOAD + called;
+        let each = operations * self.figure(|p| p.scalar) * moved
+            + loads * self.figure(|p| p.load)
+            + called;
         for input in &window.inputs {
             if let Source::Array(access) = &input.source {
                 self.touch(access, access.lanes);
@@ -390,18 +432,17 @@ impl Walk<'_> {
             return;
         };
         let lanes = f64::from(access.lanes);
-        let fills = registers(window.output.width(), self.machine);
+        let fills = registers(window.output.width(), self.figures);
         let time = match (access.is_dense(), partial) {
-            (true, false) => fills * STORE,
-            (true, true) => fills * (STORE + PARTIAL),
-            (false, _) => lanes * ELEMENT,
+            (true, false) => fills * self.figure(|p| p.store),
+            (true, true) => fills * (self.figure(|p| p.store) + self.figure(|p| p.partial)),
+            (false, _) => lanes * self.figure(|p| p.element),
         };
+        let issued = fills.max(if access.is_dense() { 1.0 } else { lanes });
+        let issue = issued * self.figure(|p| p.issue);
         let frame = self.here();
-        frame.take("store", time);
-        frame.take(
-            "issue",
-            fills.max(if access.is_dense() { 1.0 } else { lanes }) * ISSUE,
-        );
+        frame.take(STORES, time);
+        frame.take("issue", issue);
         self.touch(access, access.lanes);
     }
 
@@ -437,6 +478,11 @@ impl Walk<'_> {
         });
     }
 
+    /// Bytes of a line.
+    fn line(&self) -> f64 {
+        self.figure(|p| p.line)
+    }
+
     /// The time in which lines come from where they are.
     fn lines(&self) -> f64 {
         // Accesses that move alike and begin near each other touch the same lines.
@@ -454,8 +500,9 @@ impl Walk<'_> {
         }
         let mut time = 0.0;
         for t in &apart {
-            for (bytes, each) in CACHES {
-                time += t.misses(&apart, bytes) * each;
+            for cache in &self.figures.processor.caches {
+                let missed = t.misses(&apart, f64::from(cache.bytes), self.line());
+                time += missed * f64::from(cache.miss);
             }
         }
         time
@@ -464,7 +511,7 @@ impl Walk<'_> {
 
 impl Touched {
     /// Lines that all rounds of the loops from `depth` inwards touch.
-    fn lines(&self, depth: usize) -> f64 {
+    fn lines(&self, depth: usize, line: f64) -> f64 {
         let dimensions = self.start.len();
         let inner = self.loops.get(depth..).unwrap_or(&[]);
         let mut all = 1.0;
@@ -478,9 +525,9 @@ impl Touched {
             all *= match last {
                 true => {
                     let bytes = (extent + self.lanes as f64) * self.bytes;
-                    (bytes / LINE)
+                    (bytes / line)
                         .ceil()
-                        .min(count * (self.lanes as f64 * self.bytes / LINE).ceil())
+                        .min(count * (self.lanes as f64 * self.bytes / line).ceil())
                 }
                 false => count.min(extent + 1.0),
             };
@@ -490,7 +537,7 @@ impl Touched {
 
     /// Lines that are not in a cache of so many bytes when they are touched, in the whole kernel:
     /// those of each round of the loops around the largest part that fits.
-    fn misses(&self, all: &[&Touched], bytes: f64) -> f64 {
+    fn misses(&self, all: &[&Touched], bytes: f64, line: f64) -> f64 {
         for depth in 0..=self.loops.len() {
             // What runs inside the same loops up to that depth shares the cache with it.
             let rounds = |t: &Touched| {
@@ -504,14 +551,14 @@ impl Touched {
             let beside = all
                 .iter()
                 .filter(|t| t.loops.len() >= depth && rounds(t) == mine);
-            let together: f64 = beside.map(|t| t.lines(depth)).sum();
-            if together * LINE <= bytes {
+            let together: f64 = beside.map(|t| t.lines(depth, line)).sum();
+            if together * line <= bytes {
                 // Nothing is missed but the first time where all fits.
                 let outside: f64 = mine.iter().product();
                 return if depth == 0 {
                     0.0
                 } else {
-                    self.lines(depth) * outside
+                    self.lines(depth, line) * outside
                 };
             }
         }
@@ -520,8 +567,8 @@ impl Touched {
 }
 
 /// Registers that so many bits fill.
-fn registers(bits: u32, machine: Machine) -> f64 {
-    f64::from(bits.div_ceil(machine.width.max(1)).max(1))
+fn registers(bits: u32, figures: Figures<'_>) -> f64 {
+    f64::from(bits.div_ceil(figures.width.max(1)).max(1))
 }
 
 fn place(store: &Store) -> Place {

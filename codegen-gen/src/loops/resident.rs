@@ -7,19 +7,19 @@
 
 use std::collections::BTreeMap;
 use tile::host::Host;
-use tile::systolic::program::{Amount, Node};
+use tile::systolic::program::{Amount, CommandNode};
 
 /// An amount in a register.
-pub(super) struct Kept {
+pub(super) struct Resident {
     pub(super) amount: Amount,
     pub(super) register: i64,
 }
 
 /// How deep loops are nested.
-pub(super) fn depth(body: &[Node]) -> usize {
-    let of = |n: &Node| match n {
-        Node::Loop { body, .. } => 1 + depth(body),
-        Node::Do(_) => 0,
+pub(super) fn depth(body: &[CommandNode]) -> usize {
+    let of = |n: &CommandNode| match n {
+        CommandNode::Loop { body, .. } => 1 + depth(body),
+        CommandNode::Do(_) => 0,
     };
     body.iter().map(of).max().unwrap_or(0)
 }
@@ -35,7 +35,7 @@ pub(super) struct Looked<'a> {
     pub(super) host: &'a Host,
     pub(super) var: usize,
     pub(super) count: i64,
-    pub(super) body: &'a [Node],
+    pub(super) body: &'a [CommandNode],
 }
 
 impl Looked<'_> {
@@ -90,13 +90,13 @@ impl Looked<'_> {
     /// Registers that are left to inner loops, at most: as many as one of them moves on.
     pub(super) fn reserved(&self) -> usize {
         let inner = self.body.iter().filter_map(|node| match node {
-            Node::Loop { var, count, body } => Some(Looked {
+            CommandNode::Loop { var, count, body } => Some(Looked {
                 var: *var,
                 count: *count,
                 body,
                 ..*self
             }),
-            Node::Do(_) => None,
+            CommandNode::Do(_) => None,
         });
         let each = inner.map(|l| {
             let own = l.chosen(&|a| !a.terms.contains_key(&l.var), INNER);
@@ -167,16 +167,16 @@ pub(super) fn steps(host: &Host, apart: &Amount) -> u64 {
 
 /// How often amounts are used in a round. What mentions variables of loops inside is used, without
 /// these, where the outermost of them begins; `inside` has these loops, and how often they begin.
-fn gather(body: &[Node], times: u64, inside: &mut Vec<(usize, u64)>, uses: &mut Uses) {
+fn gather(body: &[CommandNode], times: u64, inside: &mut Vec<(usize, u64)>, uses: &mut Uses) {
     for node in body {
         match node {
-            Node::Loop { var, count, body } => {
+            CommandNode::Loop { var, count, body } => {
                 inside.push((*var, times));
                 let times = times.saturating_mul(count.unsigned_abs());
                 gather(body, times, inside, uses);
                 inside.pop();
             }
-            Node::Do(command) => {
+            CommandNode::Do(command) => {
                 for amount in &command.operands {
                     let begun = inside.iter().find(|i| amount.terms.contains_key(&i.0));
                     let mut terms = amount.terms.clone();
