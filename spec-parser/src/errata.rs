@@ -19,13 +19,15 @@
 //!     zero_from: 32          # bits of the result from this one up are zero
 //!     pseudocode: |          # a text of our own instead; {W}, {E}, {N}: width of the result,
 //!       dst[31:0] := 0       # of an element of the first operand that has any, W/E
+//!     lines: {"9f3a01bc": "i := j*8"}  # instead of the line of that mark, wherever it stands
 //!     refuse: a reason       # the text cannot be used, nor is there a better one here
 //! ```
 //!
 //! `texts` names what the erratum was found in, by eight digits for each text ([`Told`]): the
 //! body, or where only operands are mended their declarations. In a file of another version,
 //! which says something else there, the erratum is not applied. Without `texts` it is applied
-//! to all of its intrinsics.
+//! to all of its intrinsics. `lines` name what they mend by themselves: a line, which may stand in
+//! texts of versions that nobody here has; the rest of the text stays the vendor's.
 //!
 //! An erratum with `right: {}` records a mistake that the reading here is not misled by.
 
@@ -73,6 +75,7 @@ struct Right {
     zero_from: Option<u32>,
     pseudocode: Option<Template>,
     refuse: Option<String>,
+    lines: BTreeMap<u32, String>,
 }
 
 /// Errata by the name of the intrinsic.
@@ -107,6 +110,8 @@ struct RawRight {
     zero_from: Option<u32>,
     pseudocode: Option<String>,
     refuse: Option<String>,
+    #[serde(default)]
+    lines: BTreeMap<String, String>,
 }
 
 /// Reads a file of errata.
@@ -141,9 +146,10 @@ pub fn parse(source: &Source) -> Result<Errata, Vec<Diagnostic>> {
             .and_then(|elements| known(&item.right.types).map(|()| elements));
         let texts: Result<BTreeSet<u32>, String> =
             item.texts.split_whitespace().map(read_mark).collect();
-        let elements = elements.and_then(|elements| Ok((elements, texts?)));
+        let lines = lines(item.right.lines);
+        let elements = elements.and_then(|elements| Ok((elements, texts?, lines?)));
         match (names, pseudocode.transpose(), elements) {
-            (Ok(names), Ok(pseudocode), Ok((elements, texts))) => {
+            (Ok(names), Ok(pseudocode), Ok((elements, texts, lines))) => {
                 let erratum = Arc::new(Erratum {
                     name: item.erratum,
                     wrong: item.wrong,
@@ -156,6 +162,7 @@ pub fn parse(source: &Source) -> Result<Errata, Vec<Diagnostic>> {
                         zero_from: item.right.zero_from,
                         pseudocode,
                         refuse: item.right.refuse,
+                        lines,
                     },
                     texts,
                     source: source.clone(),
@@ -183,16 +190,18 @@ pub fn parse(source: &Source) -> Result<Errata, Vec<Diagnostic>> {
 
 /// What a vendor says of an intrinsic, as marks that differ where texts do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Told {
+pub struct Told<'a> {
     /// Of the body, blanks left out.
     pub body: u32,
     /// Of the declarations: names, types and elements of operands and result.
     pub declared: u32,
+    /// The body itself, each line of which has a mark.
+    pub text: &'a str,
 }
 
-impl Told {
+impl Told<'_> {
     /// The marks of a body and of a signature.
-    pub fn of(body: &str, signature: &Signature) -> Told {
+    pub fn of<'a>(body: &'a str, signature: &Signature) -> Told<'a> {
         let returns = &signature.returns;
         let mut declared = format!("{} {}", returns.c_type, returns.element);
         for o in &signature.operands {
@@ -201,6 +210,7 @@ impl Told {
         Told {
             body: mark(body),
             declared: mark(&declared),
+            text: body,
         }
     }
 }
@@ -218,6 +228,18 @@ fn read_mark(text: &str) -> Result<u32, String> {
     let digits = text.len() == 8 && text.bytes().all(|b| b.is_ascii_hexdigit());
     let mark = digits.then(|| u32::from_str_radix(text, 16).ok()).flatten();
     mark.ok_or_else(|| format!("`{text}` is no mark of a text: eight digits of base 16"))
+}
+
+/// What stands instead of lines, by their marks.
+fn lines(raw: BTreeMap<String, String>) -> Result<BTreeMap<u32, String>, String> {
+    let one = |(mark, text): (String, String)| {
+        // The text around them may be that of an XML file.
+        if text.contains(['<', '>', '&', '\n']) {
+            return Err(format!("`{text}` is no line without `<`, `>` and `&`"));
+        }
+        Ok((read_mark(&mark)?, text))
+    };
+    raw.into_iter().map(one).collect()
 }
 
 /// The elements of operands, as the vendor spells them.
@@ -320,15 +342,38 @@ impl Erratum {
         }
     }
 
+    /// Whether it mends single lines, wherever they stand.
+    pub fn names_lines(&self) -> bool {
+        !self.right.lines.is_empty()
+    }
+
+    /// The text with the lines that it mends; none where it mends no lines.
+    pub fn amended(&self, text: &str) -> Option<String> {
+        let right = |line: &str| match self.right.lines.get(&mark(line)) {
+            Some(right) => format!("{right}\n"),
+            None => line.to_owned(),
+        };
+        let lines = text.split_inclusive('\n').map(right);
+        self.names_lines().then(|| lines.collect())
+    }
+
     /// Whether what a vendor says is the text that it was found in.
     pub fn is_about(&self, told: Told) -> bool {
+        if self.names_lines() {
+            let mut lines = told.text.lines();
+            return lines.any(|line| self.right.lines.contains_key(&mark(line)));
+        }
         self.texts.is_empty() || self.texts.contains(&self.mark(told))
     }
 
     /// Whether both say what stands instead of the vendor's text.
     fn excludes(&self, other: &Erratum) -> bool {
-        let replaces = |e: &Erratum| e.right.pseudocode.is_some() || e.right.refuse.is_some();
-        replaces(self) && replaces(other)
+        let text = |e: &Erratum| e.right.pseudocode.is_some() || e.right.refuse.is_some();
+        let lines = (self.names_lines(), other.names_lines());
+        match (text(self), text(other)) {
+            (true, true) => true,
+            (mine, other) => mine && lines.1 || other && lines.0,
+        }
     }
 
     /// Why the text cannot be used, if so.

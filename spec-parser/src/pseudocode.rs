@@ -18,6 +18,14 @@ use semantics::instruction::Operand;
 use semantics::span::{Source, Span};
 use semantics::term::Term;
 
+/// What a call does that stands alone.
+pub(crate) enum Effect {
+    /// Nothing that a meaning has: it takes time, or moves data between caches.
+    Nothing,
+    /// A register of the machine becomes a value.
+    Becomes(&'static str, Value),
+}
+
 /// A notation: how it is read, and what its names and operators mean.
 pub(crate) trait Dialect: Sync {
     /// The name that manifests give it.
@@ -38,6 +46,11 @@ pub(crate) trait Dialect: Sync {
 
     /// The value of a call of what the body does not define, or does in vain.
     fn call(&self, machine: &mut Machine, name: &Name, args: &[Expr], span: Span) -> Run<Value>;
+
+    /// What a call does that stands alone; none where that is not known.
+    fn effect(&self, _name: &str, _arguments: &[Value]) -> Option<Effect> {
+        None
+    }
 
     /// An infix operator on values of which one at least is no exact integer; none where the
     /// dialect has no meaning of its own for it.

@@ -61,7 +61,7 @@ fn bodies_have_meanings() {
         println!("erratum {erratum}: {} intrinsics", intrinsics.len());
     }
     let counts = loaded.counts;
-    assert!(counts.lowered >= 6900, "{counts:?}");
+    assert!(counts.lowered >= 6939, "{counts:?}");
     assert_eq!(counts.called, 575);
     // Whatever has no meaning is accounted for.
     assert_eq!(loaded.diagnostics.len(), counts.bodies - counts.lowered);
@@ -84,7 +84,9 @@ fn bodies_have_meanings() {
     println!("AVX-512: {wide} of {bodies} bodies have meanings");
     assert!(wide >= 5060);
     println!("{} entries have no body", loaded.silent.len());
-    for name in errata.intrinsics() {
+    // What names lines may be about another version.
+    let here = |name: &&str| !errata.of(name).iter().all(|e| e.names_lines());
+    for name in errata.intrinsics().filter(here) {
         assert!(
             entries.iter().any(|e| e.name == name),
             "an erratum is about `{name}`, which is not in the file"

@@ -32,8 +32,12 @@ const HEADERS: &str = "\
 #include <x86intrin.h>
 ";
 
-/// Words of newer standards and of C++, which the compiler here need not know.
-const KEYWORDS: &str = "alignas alignof and and_eq asm bitand bitor bool catch char16_t char32_t \
+/// Keywords of C, of which some may stand where a name is declared (`restrict`) and some are in no
+/// header; those of newer standards and of C++, which the compiler here need not know.
+const KEYWORDS: &str = "auto break case char const continue default do double else enum extern float \
+    for goto if inline int long register restrict return short signed sizeof static struct switch \
+    typedef union unsigned void volatile while \
+    alignas alignof and and_eq asm bitand bitor bool catch char16_t char32_t \
     char8_t class co_await co_return co_yield compl concept const_cast consteval constexpr constinit \
     decltype delete dynamic_cast explicit export false friend mutable namespace new noexcept not \
     not_eq nullptr operator or or_eq private protected public reinterpret_cast requires \

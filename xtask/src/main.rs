@@ -41,8 +41,8 @@ Usage: cargo xtask COMMAND
   accelerators     random kernels of random sizes on every machine with tiles or an array, mapped, run in
                    the simulator and compared: --seed S, --count N (30), --machine M (whose name
                    begins so)
-  test-servers     stores that others share, on Redis and nginx where they are installed; the clients
-                   take minutes to compile
+  test-servers     stores that others share, on Redis, nginx and S3 (moto of PyPI) where they are
+                   installed; the clients take minutes to compile
   mutants          faults planted in rewrites, in the C that is written and in specifications, each to
                    be found by the table of rewrites, by a run or by the processor: --every N for one
                    of so many only (1); $ISAFORGE_VENDOR names a vendor's file, the second witness

@@ -118,6 +118,20 @@ mod tests {
         assert_eq!(Names::default().fresh("op_add_i32"), "op_add_i32_1");
     }
 
+    /// The keywords of C, up to C23.
+    const KEYWORDS: &str = "alignas alignof auto bool break case char const constexpr continue default \
+        do double else enum extern false float for goto if inline int long nullptr register restrict \
+        return short signed sizeof static static_assert struct switch thread_local true typedef typeof \
+        typeof_unqual union unsigned void volatile while asm";
+
+    #[test]
+    fn no_keyword_of_c_is_a_name() {
+        for word in KEYWORDS.split_whitespace() {
+            assert_ne!(Names::default().fresh(word), word);
+            assert_ne!(Names::default().function(word), word);
+        }
+    }
+
     #[test]
     fn what_headers_and_libraries_declare_is_no_name() {
         for name in [

@@ -176,6 +176,11 @@ impl Server {
     /// What a server says, on one line.
     fn told(&self, error: &opendal::Error) -> io::Error {
         let status = status(error);
+        if let (Kind::S3, Some(404)) = (&self.url.kind, status) {
+            // An object that is not there is no error; what is not there is what holds objects.
+            let text = format!("there is no bucket `{}`", self.url.host);
+            return io::Error::new(io::ErrorKind::NotFound, text);
+        }
         let kind = match (error.kind(), status) {
             (ErrorKind::PermissionDenied, _) => io::ErrorKind::PermissionDenied,
             (ErrorKind::Unsupported, _) | (_, Some(405 | 501)) => io::ErrorKind::Unsupported,

@@ -182,10 +182,11 @@ fn syntax_error(source: &Source, start: usize, error: &pest::error::Error<Rule>)
     };
     let diagnostic = Diagnostic::error(message).at(source, Span::new(at, at + word.max(1)));
     // A name that goes on with a letter of another alphabet.
-    let named = rest.chars().take_while(|c| !"(\n{};=".contains(*c));
-    let foreign = named
-        .filter(|c| c.is_alphanumeric() && !c.is_ascii())
-        .count();
+    let named = rest
+        .char_indices()
+        .take_while(|(_, c)| !"(\n{};=".contains(*c));
+    let is_foreign = |(_, c): &(usize, char)| c.is_alphanumeric() && !c.is_ascii();
+    let foreign = named.into_iter().find(is_foreign);
     if let Some(hint) = alike {
         return diagnostic.hint(hint);
     }
@@ -200,15 +201,18 @@ fn syntax_error(source: &Source, start: usize, error: &pest::error::Error<Rule>)
     if let Some(meant) = misspelt(before, rest).or_else(|| expected(&error.variant, rest)) {
         return diagnostic.hint(format!("did you mean `{meant}`?"));
     }
+    if let Some((n, letter)) = foreign {
+        let place = Span::new(at + n, at + n + letter.len_utf8());
+        return Diagnostic::error(format!("`{letter}` cannot stand in a name"))
+            .at(source, place)
+            .hint("names have the letters a to z and A to Z, digits and `_`");
+    }
     match rest.chars().next() {
         _ if reserved && expects_name(&error.variant, &rest[..word]) => {
             let all = RESERVED.map(|word| format!("`{word}`")).join(", ");
             diagnostic.hint(format!(
                 "{found} is a word of the language; no name is one of {all}"
             ))
-        }
-        _ if foreign > 0 => {
-            diagnostic.hint("names have the letters a to z and A to Z, digits and `_`")
         }
         Some('}') => diagnostic.hint("is a `;` missing before it?"),
         _ => diagnostic,

@@ -149,6 +149,7 @@ fn address(x: &Value) -> Computed<Value> {
     Ok(Value::Address(Box::new(Address {
         base: a.base,
         offset,
+        bytes: false,
     })))
 }
 

@@ -150,11 +150,8 @@ fn one_text_replaces_another_only_once() {
 #[test]
 fn an_erratum_mends_only_the_texts_that_it_names() {
     let told = Told::of("dst := a\n", &signature());
-    assert_eq!(
-        told,
-        Told::of("  dst :=   a", &signature()),
-        "blanks do not matter"
-    );
+    let spaced = Told::of("  dst :=   a", &signature());
+    assert_eq!(told.body, spaced.body, "blanks do not matter");
     let other = Told::of("dst := a + 1", &signature());
     let mark = format!("  texts: {:08x}\n  wrong", told.body);
     let of = |text: &str| {

@@ -4,11 +4,11 @@
 //! here, read as the elements of their operand are; floats are numbers.
 
 use super::{builtin, constants};
-use crate::pseudocode::Dialect;
 use crate::pseudocode::ast::{BinaryOp, Block, Expr, ExprKind, Name};
 use crate::pseudocode::lower::machine::{Machine, Run, at};
 use crate::pseudocode::lower::value::{self, Computed, Value};
 use crate::pseudocode::lower::{compare, float};
+use crate::pseudocode::{Dialect, Effect};
 use semantics::build as b;
 use semantics::diagnostic::Diagnostic;
 use semantics::instruction::Operand;
@@ -53,6 +53,12 @@ impl Dialect for Intel {
             let bits = builtin::carry::of(machine, arg)?;
             return at(bits.out(&**name == "Borrow"), span);
         }
+        if let ("ReadPMC", [number]) = (&**name, args) {
+            let number = machine.eval(number)?;
+            if let Some(counter) = machine.numbered_register("PMC", &number) {
+                return at(counter, span);
+            }
+        }
         if let ("REMAINDER", [arg]) = (&**name, args)
             && let ExprKind::Binary(BinaryOp::Div, x, y) = &arg.kind
         {
@@ -85,6 +91,14 @@ impl Dialect for Intel {
         }
     }
 
+    fn effect(&self, name: &str, arguments: &[Value]) -> Option<Effect> {
+        match (name, arguments) {
+            ("CacheLineEvict", [_, _]) | ("BlockThread", [_]) => Some(Effect::Nothing),
+            ("SetPerfMonMask", [mask]) => Some(Effect::Becomes("PerfMonMask", mask.clone())),
+            _ => None,
+        }
+    }
+
     fn apply(
         &self,
         machine: &Machine,
@@ -111,6 +125,9 @@ impl Dialect for Intel {
         match &**name {
             "TRUE" | "true" => return Some(Value::Int(1)),
             "FALSE" | "false" => return Some(Value::Int(0)),
+            // Pointers have 64 bits.
+            "_64_BIT_MODE" => return Some(Value::Int(1)),
+            "_32_BIT_MODE" => return Some(Value::Int(0)),
             _ => {}
         }
         if let Some(number) = constants::number(name) {

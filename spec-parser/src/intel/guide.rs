@@ -230,12 +230,19 @@ fn one(entry: &Entry, source: &Source, errata: &Errata, kept: &Meanings) -> Outc
                     .with_note(format!("erratum `{}`: {}", erratum.name, erratum.wrong)),
             ]);
         }
-        let instruction = match (replaced(&signature, errata), body) {
+        let amended = amended(source.slice(span), errata);
+        let replaced = match &amended {
+            Some(text) => Some(lower_amended(&signature, text)),
+            None => replaced(&signature, errata),
+        };
+        let instruction = match (replaced, body) {
             (Some(instruction), _) => instruction?,
             (None, Body::Known(meaning)) => shared::instruction(&signature, meaning, source, span),
             (None, Body::Tree(block)) => {
                 let meaning = shared::lower(&Intel, &signature, &block, source, span)?;
-                kept.keep(digest, &meaning);
+                if !meaning.is_empty() {
+                    kept.keep(digest, &meaning);
+                }
                 shared::instruction(&signature, meaning, source, span)
             }
         };
@@ -246,6 +253,24 @@ fn one(entry: &Entry, source: &Source, errata: &Errata, kept: &Meanings) -> Outc
         Err(diagnostics) => outcome.diagnostics = diagnostics,
     }
     outcome
+}
+
+/// The text with all lines that errata mend, and the names of these; none where there are none.
+fn amended(text: &str, errata: &[Arc<Erratum>]) -> Option<(String, String)> {
+    let all = errata.iter().filter(|e| e.names_lines());
+    let names: Vec<&str> = all.clone().map(|e| e.name.as_str()).collect();
+    let mend = |text: String, e: &Arc<Erratum>| e.amended(&text).unwrap_or(text);
+    let text = all.fold(text.to_owned(), mend);
+    (!names.is_empty()).then(|| (names.join(", "), text))
+}
+
+/// The meaning of a text with lines of errata.
+fn lower_amended(
+    signature: &crate::signature::Signature,
+    (names, text): &(String, String),
+) -> Result<Instruction, Vec<Diagnostic>> {
+    let source = Source::new(names.clone(), text.clone());
+    lower::lower_body(signature, &source, Span::new(0, text.len()), true)
 }
 
 /// The meaning of an erratum's own text, when one has a text.

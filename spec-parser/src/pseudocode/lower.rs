@@ -19,6 +19,7 @@ pub(crate) mod select;
 pub(crate) mod shift;
 pub(crate) mod state;
 pub mod trace;
+mod unit;
 pub(crate) mod value;
 
 use super::Dialect;
@@ -61,6 +62,9 @@ pub(crate) fn lower_kept(
         None => {
             let block = dialect.parse(source, span, xml)?;
             let found = lower(dialect, signature, &block, source, span)?;
+            if found.is_empty() {
+                return Err(vec![Diagnostic::error(NOTHING).at(source, span)]);
+            }
             kept.keep(body, &found);
             found
         }
@@ -79,7 +83,7 @@ pub(crate) fn lower(
     source: &Source,
     span: Span,
 ) -> Result<Meaning, Vec<Diagnostic>> {
-    let registers: Vec<state::Register> = state::named(source.slice(span)).collect();
+    let registers = state::named(source.slice(span), signature);
     let results =
         results(dialect, signature, block, span, &registers).and_then(|r| shallow(r, span));
     let results = results.map_err(|f| {
@@ -122,7 +126,7 @@ struct Results {
     /// The memory, where it was written.
     memory: Option<Term>,
     /// Registers of the machine that were written.
-    registers: Vec<(&'static str, Term)>,
+    registers: Vec<(Name, Term)>,
     /// What was done to bits.
     events: trace::Events,
     /// Whether the body ended with a value of its own.
@@ -148,7 +152,10 @@ fn shallow(results: Results, span: Span) -> Result<Results, Box<Fault>> {
 fn named(results: &Results) -> Meaning {
     let value = results.value.as_ref().map(|pieces| (RESULT, roll(pieces)));
     let memory = results.memory.map(|term| (memory::MEMORY, term));
-    let registers = results.registers.iter().copied();
+    let registers = results
+        .registers
+        .iter()
+        .map(|(name, term)| (&**name, *term));
     let all = value.into_iter().chain(memory).chain(registers);
     all.map(|(name, term)| (name.to_owned(), term)).collect()
 }
@@ -189,6 +196,8 @@ fn results(
     let width = signature.returns.width;
     let mut assigned = BTreeMap::new();
     names(block, &mut assigned);
+    // Where bits are values, memory is read by functions that count bytes themselves.
+    let bytes = !dialect.has_bits() && unit::counts_bytes(block);
     let mut machine = Machine {
         dialect,
         functions: functions(block),
@@ -196,7 +205,9 @@ fn results(
         tables: BTreeMap::new(),
         pointers: pointers(dialect, signature),
         floats: float::Context::of(signature),
-        frames: vec![operands(dialect, signature, registers)],
+        bytes,
+        acts: false,
+        frames: vec![operands(dialect, signature, registers, bytes)],
         aliases: aliases(dialect, signature, &assigned),
         assigned,
         steps: 0,
@@ -209,8 +220,8 @@ fn results(
     let events = std::mem::take(&mut machine.events);
     let returns = returned.is_some();
     if width == 0 {
-        if memory.is_none() && registers.is_empty() {
-            return refuse("the body returns nothing and writes no memory");
+        if memory.is_none() && registers.is_empty() && !machine.acts {
+            return refuse(NOTHING);
         }
         return Ok(Results {
             value: None,
@@ -242,13 +253,15 @@ fn results(
 }
 
 /// The registers of the machine that a body has changed.
-fn written(machine: &Machine, registers: &[state::Register]) -> Vec<(&'static str, Term)> {
-    let after = |&register: &state::Register| {
-        let slot = machine.slot(&Name::from(register.0));
-        let term = machine::as_bits(slot).read(0, register.1).term;
-        (term != state::before(register)).then_some((register.0, term))
+fn written(machine: &Machine, registers: &[state::Register]) -> Vec<(Name, Term)> {
+    let after = |register: &state::Register| {
+        let (name, width) = register;
+        let term = machine::as_bits(machine.slot(name)).read(0, *width).term;
+        (term != state::before(register)).then(|| (name.clone(), term))
     };
-    registers.iter().filter_map(after).collect()
+    let numbered = machine.frames.first().into_iter().flat_map(|f| &f.files);
+    let numbered = numbered.map(|(name, term)| (name.clone(), *term));
+    registers.iter().filter_map(after).chain(numbered).collect()
 }
 
 /// How what the pointers point at is read.
@@ -271,6 +284,8 @@ fn reading(dialect: &dyn Dialect, element: Element) -> (Class, u32) {
     }
 }
 
+/// Why a body has no meaning that leaves nothing behind.
+const NOTHING: &str = "the body returns nothing and writes no memory";
 /// The name of the result variable.
 const RESULT: &str = "dst";
 
@@ -314,16 +329,21 @@ impl Machine {
 }
 
 /// The operands and the result before the body runs.
-fn operands(dialect: &dyn Dialect, signature: &Signature, registers: &[state::Register]) -> Frame {
+fn operands(
+    dialect: &dyn Dialect,
+    signature: &Signature,
+    registers: &[state::Register],
+    bytes: bool,
+) -> Frame {
     let mut frame = Frame::default();
-    for &register in registers {
+    for register in registers {
         let piece = Piece {
             term: state::before(register),
             class: Class::Unsigned,
             element: 1,
         };
         let slot = Slot::Bits(Rc::new(Register::fixed(piece)));
-        frame.slots.insert(register.0.into(), slot);
+        frame.slots.insert(register.0.clone(), slot);
     }
     for o in &signature.operands {
         let slot = |slot| (Name::from(o.name.as_str()), slot);
@@ -331,6 +351,7 @@ fn operands(dialect: &dyn Dialect, signature: &Signature, registers: &[state::Re
             let address = Value::Address(Box::new(memory::Address {
                 base: o.var(),
                 offset: Value::Int(0),
+                bytes,
             }));
             frame.slots.extend([slot(Slot::Scalar(address))]);
             continue;

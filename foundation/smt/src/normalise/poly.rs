@@ -185,6 +185,11 @@ impl Poly {
         out
     }
 
+    /// The most factors of one of its products.
+    pub(crate) fn degree(&self) -> usize {
+        self.0.keys().map(Vec::len).max().unwrap_or(0)
+    }
+
     /// The constant part.
     pub(crate) fn constant_part(&self) -> BigInt {
         self.0.get(&Vec::new()).cloned().unwrap_or_default()

@@ -18,6 +18,9 @@ use std::rc::Rc;
 
 /// Products of sums are multiplied out up to this many terms.
 const MAX_TERMS: usize = 128;
+/// The most factors of a product that are counted one by one: a square of squares has twice as many
+/// each time.
+const MAX_DEGREE: usize = 256;
 
 impl Normaliser {
     /// The polynomial of a bit-vector term, reduced modulo 2^width.
@@ -120,7 +123,7 @@ impl Normaliser {
 
     fn product(&mut self, x: Term, y: Term) -> Poly {
         let (p, q) = (self.ring(x), self.ring(y));
-        if p.0.len() * q.0.len() <= MAX_TERMS {
+        if p.0.len() * q.0.len() <= MAX_TERMS && p.degree() + q.degree() <= MAX_DEGREE {
             return p.mul(&q);
         }
         let width = x.width();

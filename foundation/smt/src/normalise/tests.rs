@@ -34,6 +34,33 @@ fn sums_and_products() {
     meets(b::shl(x, Term::bv(32, 3)), b::mul(x, Term::bv(32, 8)));
 }
 
+/// Each value is used twice, so that the product has 2^60 factors.
+#[test]
+fn products_of_products_stay_as_small_as_their_text() {
+    for width in [8, 32, 64] {
+        let x = var("x", width);
+        let chain = |first: Term, step: &dyn Fn(Term) -> Term| (0..60).fold(first, |t, _| step(t));
+        let squares = chain(x, &|t| b::mul(t, t));
+        meets(squares, chain(x, &|t| b::mul(b::add(t, b::zero(width)), t)));
+        let signs = chain(x, &|t| b::mul(b::mul(t, x), b::neg(t)));
+        meets(signs, signs);
+        let mixed = chain(x, &|t| b::mul(b::add(t, Term::bv(width, 3)), t));
+        meets(mixed, mixed);
+        let wide = b::extract(chain(b::sext(x, 128), &|t| b::mul(t, t)), 0, width);
+        meets(wide, wide);
+    }
+    // A product of as many factors as a text has in a row meets however it is grouped.
+    let parts: Vec<Term> = (0..200).map(|n| var(["p", "q", "r"][n % 3], 32)).collect();
+    let left = parts.iter().copied().reduce(b::mul).expect("factors");
+    let right = parts
+        .iter()
+        .rev()
+        .copied()
+        .reduce(|t, f| b::mul(f, t))
+        .expect("factors");
+    meets(left, right);
+}
+
 #[test]
 fn widened_products() {
     let (a, c) = (var("a", 16), var("c", 16));

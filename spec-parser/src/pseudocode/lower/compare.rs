@@ -4,7 +4,7 @@
 //! comparison: with a constant it is strict or the negation of a strict one. What the ranges
 //! decide is decided.
 
-use super::value::{Computed, Sym, Value, common, width_of};
+use super::value::{Computed, Sym, Value, common, refuse, width_of};
 use semantics::build as b;
 use semantics::term::Term;
 
@@ -15,6 +15,11 @@ pub(crate) fn equal(x: &Value, y: &Value) -> Computed<Term> {
     }
     if let (Some(p), Some(q)) = (x.known(), y.known()) {
         return Ok(Term::bool(p == q));
+    }
+    if let (Value::Address(_), k) | (k, Value::Address(_)) = (x, y)
+        && k.known().is_some()
+    {
+        return refuse("an address is no number that is known");
     }
     let (p, q) = aligned(&x.number()?, &y.number()?);
     if let (Some(a), Some(c)) = (p.range, q.range)

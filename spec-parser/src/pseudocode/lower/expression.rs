@@ -9,7 +9,7 @@ use super::machine::{Fault, Machine, Run, Slot, at, fault, told};
 use super::place::Offset;
 use super::register::Piece;
 use super::value::{self, Class, Sym, Value};
-use super::{compare, select};
+use super::{compare, select, state};
 use crate::pseudocode::ast::{BinaryOp, Expr, ExprKind, Name, UnaryOp, field_width};
 use semantics::build as b;
 use semantics::diagnostic::suggest;
@@ -215,6 +215,15 @@ impl Machine {
 
     /// A slice, a bit, an element or a field.
     fn part(&mut self, e: &Expr) -> Run<Value> {
+        if let ExprKind::Index(base, number) = &e.kind
+            && let Some(name) = base.as_name()
+            && state::is_numbered(name)
+        {
+            let number = self.eval(number)?;
+            if let Some(read) = self.numbered_register(name, &number) {
+                return at(read, e.span);
+            }
+        }
         if let Some(place) = self.place(e)? {
             if self.tables.contains_key(&place.name)
                 && let ExprKind::Index(_, index) = &e.kind

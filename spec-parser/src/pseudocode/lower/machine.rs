@@ -8,14 +8,15 @@
 use super::float::Context;
 use super::memory::Memory;
 use super::merge::Choice;
+use super::place::Place;
 use super::register::{Piece, Register};
 use super::trace::Events;
 use super::value::{self, Class, Computed, Refusal, Value};
 use super::{compare, select};
-use crate::pseudocode::Dialect;
 use crate::pseudocode::ast::{
     Arm, Block, Expr, ExprKind, Function, Label, Name, Statement, StatementKind,
 };
+use crate::pseudocode::{Dialect, Effect};
 use semantics::build as b;
 use semantics::span::Span;
 use semantics::term::Term;
@@ -77,6 +78,8 @@ pub(crate) enum Slot {
 pub(crate) struct Frame {
     pub(crate) slots: BTreeMap<Name, Slot>,
     pub(crate) memory: Memory,
+    /// Registers by number, where one was written.
+    pub(crate) files: BTreeMap<Name, Term>,
 }
 
 /// How a block ended.
@@ -87,6 +90,8 @@ enum Flow {
     Return(Value),
     /// Returned that value when the condition held, else still running.
     Perhaps(Term, Value),
+    /// Left the loop around it when the condition held, with these variables, else still running.
+    Left(Term, Box<Frame>),
 }
 
 /// One run of a body.
@@ -99,6 +104,10 @@ pub(crate) struct Machine {
     pub(crate) pointers: BTreeMap<Name, (Class, u32)>,
     /// How floating-point results are made.
     pub(crate) floats: Context,
+    /// Whether sums with addresses count bytes; they count bits otherwise.
+    pub(crate) bytes: bool,
+    /// Whether it was said that something is done which leaves nothing that a meaning has.
+    pub(crate) acts: bool,
     pub(crate) frames: Vec<Frame>,
     /// Names that mean another: spellings of the result variable.
     pub(crate) aliases: BTreeMap<Name, Name>,
@@ -119,28 +128,46 @@ impl Machine {
         match self.block(block)? {
             Flow::Return(v) => Ok(Some(v)),
             Flow::Next => Ok(None),
-            Flow::Break => fault("`BREAK` outside a loop", whole),
+            Flow::Break | Flow::Left(..) => fault("`BREAK` outside a loop", whole),
             Flow::Perhaps(..) => fault("the body returns under some conditions only", whole),
         }
     }
 
     fn block(&mut self, block: &[Statement]) -> Run<Flow> {
         let mut pending: Option<(Term, Value)> = None;
+        let mut left: Option<(Term, Frame)> = None;
         for statement in block {
-            let flow = self.statement(statement)?;
+            let flow = match self.statement(statement)? {
+                Flow::Left(c, frame) => {
+                    left = Some(leave(left, c, *frame));
+                    Flow::Next
+                }
+                flow => flow,
+            };
+            if pending.is_some() && (left.is_some() || matches!(flow, Flow::Break)) {
+                let message = "`BREAK` after a conditional `RETURN` is not described";
+                return fault(message, statement.span);
+            }
             match joined(pending.take(), flow) {
                 Flow::Next => {}
                 Flow::Perhaps(c, v) => pending = Some((c, v)),
-                Flow::Break if pending.is_some() => {
-                    return fault(
-                        "`BREAK` after a conditional `RETURN` is not described",
-                        statement.span,
-                    );
+                Flow::Break => {
+                    let now = self.frame();
+                    *now = leave(left, Term::bool(true), std::mem::take(now)).1;
+                    return Ok(Flow::Break);
                 }
-                end => return Ok(end),
+                end if left.is_none() => return Ok(end),
+                _ => {
+                    let message = "`RETURN` after a conditional `BREAK` is not described";
+                    return fault(message, statement.span);
+                }
             }
         }
-        Ok(pending.map_or(Flow::Next, |(c, v)| Flow::Perhaps(c, v)))
+        Ok(match (pending, left) {
+            (Some((c, v)), _) => Flow::Perhaps(c, v),
+            (None, Some((c, frame))) => Flow::Left(c, Box::new(frame)),
+            (None, None) => Flow::Next,
+        })
     }
 
     fn statement(&mut self, s: &Statement) -> Run<Flow> {
@@ -179,10 +206,28 @@ impl Machine {
                 Ok(Flow::Next)
             }
             // An exception leaves no result: what follows holds when it was not raised.
-            StatementKind::Raise(_) | StatementKind::Declare(_) | StatementKind::Define(_) => {
+            StatementKind::Raise(_) => {
+                self.acts = true;
                 Ok(Flow::Next)
             }
-            StatementKind::Call(e) => fault("a call for its effect is not described", e.span),
+            StatementKind::Declare(_) | StatementKind::Define(_) => Ok(Flow::Next),
+            StatementKind::Call(e) => {
+                let ExprKind::Call(name, args) = &e.kind else {
+                    return fault("a call for its effect is not described", e.span);
+                };
+                let arguments: Vec<Value> =
+                    args.iter().map(|a| self.eval(a)).collect::<Run<_>>()?;
+                self.acts = true;
+                match self.dialect.effect(name, &arguments) {
+                    Some(Effect::Nothing) => {}
+                    Some(Effect::Becomes(register, value)) => {
+                        let place = Place::whole(&register.into());
+                        self.write_place(&place, &value, e.span)?;
+                    }
+                    None => return fault("a call for its effect is not described", e.span),
+                }
+                Ok(Flow::Next)
+            }
         }
     }
 
@@ -211,6 +256,7 @@ impl Machine {
         let (first, last) = (self.known(from)?, self.known(to)?);
         let count = if down { first - last } else { last - first };
         let mut pending: Option<(Term, Value)> = None;
+        let mut exits = Vec::new();
         for n in 0..=count {
             self.step(to.span)?;
             let counter = if down { first - n } else { first + n };
@@ -218,12 +264,28 @@ impl Machine {
             let flow = self.block(body)?;
             match joined(pending.take(), flow) {
                 Flow::Next => {}
-                Flow::Perhaps(c, v) => pending = Some((c, v)),
+                Flow::Perhaps(c, v) if exits.is_empty() => pending = Some((c, v)),
+                Flow::Left(c, frame) => exits.push((*frame, b::negate(c))),
                 Flow::Break => break,
-                end => return Ok(end),
+                end if exits.is_empty() => return Ok(end),
+                _ => {
+                    let message = "`RETURN` after a conditional `BREAK` is not described";
+                    return fault(message, to.span);
+                }
             }
         }
+        self.leave_by(exits, to.span)?;
         Ok(pending.map_or(Flow::Next, |(c, v)| Flow::Perhaps(c, v)))
+    }
+
+    /// The variables after a loop: those at the first exit where it did not go on, else those now.
+    fn leave_by(&mut self, exits: Vec<(Frame, Term)>, span: Span) -> Run<()> {
+        for (exit, c) in exits.into_iter().rev() {
+            let after = std::mem::take(self.frame());
+            let ends = vec![(after, Flow::Next), (exit, Flow::Next)];
+            self.merge(&[c], ends, None, span)?;
+        }
+        Ok(())
     }
 
     /// A counter is a number even where an operand or the result has its name.
@@ -335,15 +397,12 @@ impl Machine {
             }
             match self.block(body)? {
                 Flow::Next => {}
+                Flow::Left(c, frame) => exits.push((*frame, b::negate(c))),
                 Flow::Break => break,
                 _ => return fault("`RETURN` in a loop is not described", condition.span),
             }
         }
-        for (exit, c) in exits.into_iter().rev() {
-            let after = std::mem::take(self.frame());
-            let ends = vec![(after, Flow::Next), (exit, Flow::Next)];
-            self.merge(&[c], ends, None, condition.span)?;
-        }
+        self.leave_by(exits, condition.span)?;
         self.tidy();
         Ok(Flow::Next)
     }
@@ -392,9 +451,15 @@ impl Machine {
             *self.frame() = frame;
             return Ok(Flow::Return(choice.values(&values)));
         }
-        if ends.iter().any(|(_, f)| matches!(f, Flow::Break)) {
+        if ends.iter().any(|(_, f)| leaves(f)) {
+            if ends
+                .iter()
+                .all(|(_, f)| leaves(f) || matches!(f, Flow::Next))
+            {
+                return Ok(self.merge_breaks(conditions, ends));
+            }
             return fault(
-                "`BREAK` under a condition on operands is not described",
+                "`BREAK` and `RETURN` in one statement are not described",
                 span,
             );
         }
@@ -404,6 +469,43 @@ impl Machine {
             return Ok(Flow::Next);
         }
         self.merge_returns(conditions, ends)
+    }
+
+    /// Some arms left the loop: what follows runs on the merged others.
+    fn merge_breaks(&mut self, conditions: &[Term], ends: Vec<(Frame, Flow)>) -> Flow {
+        let either = |c: Term, frame: Frame, other: Option<Frame>| match other {
+            None => frame,
+            Some(other) => Choice {
+                conditions: &[c],
+                index: None,
+            }
+            .frames(&[frame, other]),
+        };
+        let (mut when, mut left, mut stays) = (Term::bool(false), None, None);
+        let otherwise = Term::bool(true);
+        let guards = conditions.iter().chain([&otherwise]);
+        let all: Vec<_> = guards.zip(ends).collect();
+        for (&c, (end, flow)) in all.into_iter().rev() {
+            let (leaves, gone, on) = match flow {
+                Flow::Left(c, gone) => (c, Some(*gone), Some(end)),
+                Flow::Break => (Term::bool(true), Some(end), None),
+                _ => (Term::bool(false), None, Some(end)),
+            };
+            when = b::ite(c, leaves, when);
+            left = gone.map(|gone| either(c, gone, left.take())).or(left);
+            stays = on.map(|on| either(c, on, stays.take())).or(stays);
+        }
+        let left = left.unwrap_or_default();
+        match stays {
+            Some(frame) => {
+                *self.frame() = frame;
+                Flow::Left(when, Box::new(left))
+            }
+            None => {
+                *self.frame() = left;
+                Flow::Break
+            }
+        }
     }
 
     /// Some arms returned: what follows runs on the merged others.
@@ -469,11 +571,11 @@ impl Machine {
             frame.slots.insert(formal.name.clone(), Slot::Scalar(v));
         }
         frame.memory = std::mem::take(&mut self.frame().memory);
+        frame.files = std::mem::take(&mut self.frame().files);
         self.frames.push(frame);
         let flow = self.block(&f.body);
-        let memory = std::mem::take(&mut self.frame().memory);
-        self.frames.pop();
-        self.frame().memory = memory;
+        let after = self.frames.pop().unwrap_or_default();
+        (self.frame().memory, self.frame().files) = (after.memory, after.files);
         match flow? {
             Flow::Return(v) => Ok(v),
             _ => fault(format!("`{}` does not always return a value", f.name), span),
@@ -585,6 +687,23 @@ fn logical(e: &Expr) -> bool {
     }
 }
 
+/// Whether a loop is left, perhaps under a condition.
+fn leaves(flow: &Flow) -> bool {
+    matches!(flow, Flow::Break | Flow::Left(..))
+}
+
+/// When a loop was left by now, and with which variables: what was left before counts.
+fn leave(before: Option<(Term, Frame)>, c: Term, frame: Frame) -> (Term, Frame) {
+    let Some((earlier, first)) = before else {
+        return (c, frame);
+    };
+    let choice = Choice {
+        conditions: &[earlier],
+        index: None,
+    };
+    (b::either(earlier, c), choice.frames(&[first, frame]))
+}
+
 /// A pending conditional return, followed by another end.
 fn joined(pending: Option<(Term, Value)>, flow: Flow) -> Flow {
     match (pending, flow) {
@@ -594,7 +713,7 @@ fn joined(pending: Option<(Term, Value)>, flow: Flow) -> Flow {
         (Some((c, v)), Flow::Perhaps(d, w)) => {
             Flow::Perhaps(b::either(c, d), select::select(c, &v, &w))
         }
-        (Some(_), Flow::Break) => Flow::Break,
+        (Some(_), end @ (Flow::Break | Flow::Left(..))) => end,
     }
 }
 

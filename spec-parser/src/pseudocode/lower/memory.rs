@@ -20,13 +20,15 @@ pub(crate) const MEMORY: &str = "mem";
 /// The name of memory in the pseudocode.
 pub(crate) const NAME: &str = "MEM";
 
-/// A place in memory: eight times a byte address, plus an offset in bits.
+/// A place in memory: a byte address and an offset in bits, or in bytes.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Address {
     /// The byte address.
     pub(crate) base: Term,
     /// The offset.
     pub(crate) offset: Value,
+    /// Whether it is in bytes.
+    pub(crate) bytes: bool,
 }
 
 /// The sum with an address, or the difference; none when neither is an address.
@@ -36,6 +38,7 @@ pub(crate) fn moved(x: &Value, y: &Value, back: bool) -> Option<Computed<Value>>
             Value::Address(Box::new(Address {
                 base: a.base,
                 offset,
+                bytes: a.bytes,
             }))
         })
     };
@@ -53,6 +56,28 @@ pub(crate) fn moved(x: &Value, y: &Value, back: bool) -> Option<Computed<Value>>
 }
 
 impl Address {
+    /// The address as a number, which wraps as pointers do.
+    pub(crate) fn number(&self) -> Computed<Sym> {
+        if !self.bytes {
+            return value::refuse("an address is not a number here");
+        }
+        let number = b::add(self.base, low_bits(self.offset.bits(64)?, 64));
+        Ok(Sym::new(number, false))
+    }
+
+    /// The same place, counted in bits.
+    pub(crate) fn in_bits(&self) -> Computed<Address> {
+        let offset = match self.bytes {
+            true => value::mul(&self.offset, &Value::Int(8))?,
+            false => self.offset.clone(),
+        };
+        Ok(Address {
+            base: self.base,
+            offset,
+            bytes: false,
+        })
+    }
+
     /// A byte address and the number of a bit from it on.
     fn split(&self) -> Computed<(Term, u32)> {
         if let Some(known) = self.offset.known() {

@@ -72,6 +72,12 @@ impl Choice<'_> {
             let slots: Vec<Option<&Slot>> = frames.iter().map(|f| f.slots.get(name)).collect();
             out.slots.insert(name.clone(), self.slots(&slots));
         }
+        for name in frames.iter().flat_map(|f| f.files.keys()) {
+            let before = || Term::var(name, Sort::Mem);
+            let states = frames.iter().map(|f| f.files.get(name).copied());
+            let states: Vec<Term> = states.map(|s| s.unwrap_or_else(before)).collect();
+            out.files.insert(name.clone(), self.terms(&states));
+        }
         let memories: Vec<&Memory> = frames.iter().map(|f| &f.memory).collect();
         out.memory = Memory::merged(&memories, |t| self.terms(t));
         out

@@ -9,7 +9,7 @@ use super::machine::{Machine, Run, Slot, as_bits, at, class_of, fault, told};
 use super::memory::{self, Address};
 use super::register::{Piece, Register};
 use super::value::{self, Class, Computed, Sym, Value};
-use super::{compare, select};
+use super::{compare, select, state, unit};
 use crate::pseudocode::ast::{BinaryOp, Expr, ExprKind, Name, field_width};
 use semantics::build as b;
 use semantics::span::Span;
@@ -55,7 +55,7 @@ pub(crate) struct Place {
 
 impl Place {
     /// All of a variable.
-    fn whole(name: &Name) -> Place {
+    pub(crate) fn whole(name: &Name) -> Place {
         Place {
             name: name.clone(),
             lo: Value::Int(0),
@@ -140,6 +140,9 @@ impl Machine {
                 let Some(outer) = self.outer(base)? else {
                     return Ok(None);
                 };
+                if let (Some(to), true) = (unit::place(e), self.bytes) {
+                    return self.element_at(to).map(Some);
+                }
                 let index = self.eval(index)?;
                 let start = match unit {
                     1 => index,
@@ -154,6 +157,11 @@ impl Machine {
                 }))
             }
             ExprKind::Field(base, field) => {
+                if let Some(state) = base.as_name().and_then(|n| state::field(n, field))
+                    && self.slot(&state).is_some()
+                {
+                    return Ok(Some(Place::whole(&state)));
+                }
                 let Some(width) = field_width(field) else {
                     return Ok(None);
                 };
@@ -174,14 +182,31 @@ impl Machine {
         let place = self.place(base)?;
         let pointed = place.as_ref().and_then(|p| match self.slot(&p.name) {
             Some(Slot::Scalar(Value::Address(to))) if self.pointers.contains_key(&p.name) => {
-                Some(Place {
-                    lo: Value::Address(to.clone()),
-                    ..Place::whole(&memory::NAME.into())
-                })
+                Some(to.clone())
             }
             _ => None,
         });
-        Ok(pointed.or(place))
+        let Some(to) = pointed else {
+            return Ok(place);
+        };
+        Ok(Some(Place {
+            lo: Value::Address(Box::new(at(to.in_bits(), base.span)?)),
+            ..Place::whole(&memory::NAME.into())
+        }))
+    }
+
+    /// The element at a place in memory, where those are counted in bytes: as wide as it is far to
+    /// the next, which a write does not tell.
+    fn element_at(&mut self, to: &Expr) -> Run<Place> {
+        let Value::Address(address) = self.eval(to)? else {
+            return fault("this is no place in memory", to.span);
+        };
+        let width = unit::distance(to).map_or(Width::Max, |bytes| Width::Bits(8 * bytes));
+        Ok(Place {
+            lo: Value::Address(Box::new(at(address.in_bits(), to.span)?)),
+            width,
+            ..Place::whole(&memory::NAME.into())
+        })
     }
 
     /// The start and width of `[hi:lo]`.
@@ -274,7 +299,16 @@ impl Machine {
 
     /// `target := value`, or `target op= value`.
     pub(crate) fn assign(&mut self, target: &Expr, op: Option<BinaryOp>, value: &Expr) -> Run<()> {
-        let Some(place) = self.place(target)? else {
+        if let ExprKind::Index(base, number) = &target.kind
+            && let (Some(name), None) = (base.as_name(), op)
+            && state::is_numbered(name)
+        {
+            let (number, v) = (self.eval(number)?, self.eval(value)?);
+            if let Some(written) = self.write_numbered(name, &number, &v) {
+                return at(written, target.span);
+            }
+        }
+        let Some(mut place) = self.place(target)? else {
             return fault(
                 "only slices and fields of variables can be assigned",
                 target.span,
@@ -293,7 +327,16 @@ impl Machine {
             self.pointers.insert(place.name, class);
             return Ok(());
         }
-        if place.width == Width::Max && target.as_name().is_none() {
+        if self.bytes && unit::place(target).is_some() {
+            let ExprKind::Slice(_, hi, lo) = &value.kind else {
+                return fault("nothing says how much of memory this is", target.span);
+            };
+            (_, place.width) = self.bounds(hi, lo, value.span)?;
+            let v = self.eval(value)?;
+            return self.write_place(&place, &v, target.span);
+        }
+        let rest = matches!(target.kind, ExprKind::Slice(..));
+        if place.width == Width::Max && rest {
             return self.assign_rest(&place, value, target.span);
         }
         let mut v = self.eval_open(value)?;
@@ -307,12 +350,9 @@ impl Machine {
 
     /// Where `MEM[address]` is, which says nothing of how much of it is meant, and how that is read.
     fn pointed(&mut self, value: &Expr) -> Run<Option<(Address, (Class, u32))>> {
-        let ExprKind::Index(base, address) = &value.kind else {
+        let Some(address) = unit::place(value).filter(|_| !self.bytes) else {
             return Ok(None);
         };
-        if base.as_name().is_none_or(|name| &**name != memory::NAME) {
-            return Ok(None);
-        }
         let Value::Address(to) = self.eval(address)? else {
             return Ok(None);
         };
@@ -395,7 +435,7 @@ impl Machine {
         }))
     }
 
-    fn write_place(&mut self, place: &Place, v: &Value, span: Span) -> Run<()> {
+    pub(crate) fn write_place(&mut self, place: &Place, v: &Value, span: Span) -> Run<()> {
         if &*place.name == memory::NAME {
             let (address, width) = Self::memory_place(place, span)?;
             self.fits(v, width, span)?;

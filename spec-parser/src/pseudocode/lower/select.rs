@@ -101,6 +101,7 @@ pub(crate) fn select(c: Term, x: &Value, y: &Value) -> Value {
             Value::Address(Box::new(Address {
                 base: p.base,
                 offset: select(c, &p.offset, &q.offset),
+                bytes: p.bytes,
             }))
         }
         (Value::Truth(p), Value::Truth(q)) => Value::Truth(b::ite(c, *p, *q)),
@@ -182,7 +183,15 @@ pub(crate) fn merge_syms(c: Term, p: &Sym, q: &Sym) -> Sym {
         .range
         .zip(q.range)
         .map(|(a, d)| (a.0.min(d.0), a.1.max(d.1)));
-    let mut out = Sym::ranged(choose(c, s, t), signed, range);
+    let chosen = choose(c, s, t);
+    let range = range
+        .zip(p.range.zip(q.range))
+        .map(|(all, (a, d))| match chosen.as_app() {
+            Some((op, _)) if op.code == OpCode::Smax => (a.0.max(d.0), all.1),
+            Some((op, _)) if op.code == OpCode::Smin => (all.0, a.1.min(d.1)),
+            _ => all,
+        });
+    let mut out = Sym::ranged(chosen, signed, range);
     if p.class == q.class && p.element == q.element {
         (out.class, out.element, out.raw) = (p.class, p.element, p.raw && q.raw);
     }

@@ -161,7 +161,7 @@ pub fn trace(dialect: &str, instruction: &Instruction) -> Result<Trace, Vec<Diag
     let whole = Span::new(0, text.len());
     let source = Source::new(instruction.name.clone(), text);
     let block = dialect.parse(&source, whole, false)?;
-    let registers: Vec<_> = super::state::named(source.slice(whole)).collect();
+    let registers = super::state::named(source.slice(whole), &signature);
     let results = super::results(dialect, &signature, &block, whole, &registers)
         .map_err(|fault| vec![Diagnostic::error(fault.message).at(&source, fault.span)])?;
     let mut trace = results.events.finish(signature.returns.width);

@@ -287,7 +287,7 @@ impl Value {
                 refuse("the result of a shift by an unknown count must be cut to a width first")
             }
             Value::Token(name) => refuse(format!("`{name}` is not a number")),
-            Value::Address(_) => refuse("an address is not a number here"),
+            Value::Address(place) => place.number(),
             Value::Real(_) | Value::Products(_) => {
                 refuse("a number with a fraction has no bits before it has a format")
             }
@@ -518,6 +518,9 @@ pub(crate) fn neg(x: &Value) -> Computed<Value> {
 
 /// The product.
 pub(crate) fn mul(x: &Value, y: &Value) -> Computed<Value> {
+    if matches!(x, Value::Address(_)) || matches!(y, Value::Address(_)) {
+        return refuse("an address is not a number here");
+    }
     if let (Some(p), Some(q)) = (x.known(), y.known()) {
         return moderate(p.checked_mul(q)).map(Value::Int);
     }
