@@ -81,6 +81,9 @@ fn run(request: &Map) -> Result<Status, Vec<Diagnostic>> {
     let source = read(&request.kernel).map_err(|d| vec![d])?;
     let (kernels, diagnostics) = kernel::read(&source);
     wrong |= terminal::complain(&diagnostics);
+    if let Some(clash) = codegen_gen::c::clash(&kernels) {
+        return Err(vec![clash]);
+    }
     let prover = request.prover.prover(1).map_err(|d| vec![d])?;
     let mut mapping = Mapping {
         request,

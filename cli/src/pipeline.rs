@@ -182,6 +182,10 @@ fn moved(of: &Window, placed: &Placed) -> Option<String> {
 /// Compiles all kernels of a text; those with mistakes are left out and reported.
 pub(crate) fn compile(source: &Source, settings: &Settings) -> (Vec<Compiled>, Vec<Diagnostic>) {
     let (kernels, mut diagnostics) = kernel::read(source);
+    if let Some(clash) = codegen_gen::c::clash(&kernels) {
+        diagnostics.push(clash);
+        return (Vec::new(), diagnostics);
+    }
     let mut compiled = Vec::new();
     for kernel in &kernels {
         match one(kernel, None, settings) {

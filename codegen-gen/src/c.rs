@@ -22,7 +22,9 @@ use kernel::tree::{Expr, ExprKind, Role};
 use lowering::window::{Loop, Lowered, Node, Window};
 use register::Registers;
 use scope::Scope;
-use std::collections::BTreeSet;
+use semantics::diagnostic::Diagnostic;
+use semantics::span::Span;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 use target::RegisterClass;
 use target::processor::Processor;
@@ -91,6 +93,34 @@ impl<'a> Unit<'a> {
 /// What the function of a kernel is called.
 pub(crate) fn function_name(kernel: &kernel::tree::Kernel) -> String {
     names::Names::default().function(&kernel.name)
+}
+
+/// Two kernels of a file that C would have one name for, where there are such.
+pub fn clash(kernels: &[kernel::tree::Kernel]) -> Option<Diagnostic> {
+    let mut seen: BTreeMap<String, &str> = BTreeMap::new();
+    kernels.iter().find_map(|kernel| {
+        let (name, source) = (&kernel.name, &kernel.source);
+        let function = function_name(kernel);
+        let other = seen.insert(function.clone(), name)?;
+        let at = source.text().find(&format!("kernel {name}("));
+        let at = at.map_or(0, |at| at + "kernel ".len());
+        let message = format!("`{other}` and `{name}` are both `{function}` in C");
+        let place = Span::new(at, at + name.len());
+        let error = Diagnostic::error(message).at(source, place);
+        Some(error.hint("give one of them another name"))
+    })
+}
+
+/// Names in C of a function and of its arrays, none of them one that the code around them has.
+pub(crate) fn names_of<'n>(
+    function: &str,
+    arrays: impl Iterator<Item = &'n str>,
+    around: &dyn Fn(&str) -> bool,
+) -> (String, Vec<String>) {
+    let mut names = names::Names::default();
+    let function = names.function(function);
+    let arrays = arrays.map(|name| names.apart(name, around)).collect();
+    (function, arrays)
 }
 
 /// C with intrinsics, for a target with these registers and headers.

@@ -7,6 +7,7 @@
 //! them. It places nothing and chooses no registers.
 
 use crate::back_end::{BackEnd, Code, Language};
+use crate::c as written;
 use crate::loops::{self, Bases};
 use crate::statements;
 use semantics::machine::{Abi, Machine, MachineInstruction, OperandKind, Syntax};
@@ -101,6 +102,10 @@ pub struct Tiles<'m> {
 impl BackEnd<MappedProgram> for Tiles<'_> {
     fn code(&self, program: &MappedProgram, about: &[String]) -> Result<Code, String> {
         let machine = self.machine;
+        let program = &match self.form {
+            Form::C | Form::Assembly => named(program),
+            Form::Listing => program.clone(),
+        };
         if let (Some(spelt), mapped::Code::Function(code)) = (&machine.spelt, &program.code) {
             match self.form {
                 Form::C => return statements::c(machine, spelt, code, about),
@@ -124,6 +129,29 @@ impl BackEnd<MappedProgram> for Tiles<'_> {
         };
         Ok(Code::of(Language::Assembly, &[], text))
     }
+}
+
+/// A program whose function and arrays have names that C can have.
+fn named(program: &MappedProgram) -> MappedProgram {
+    let mut program = program.clone();
+    let (name, arrays) = match &mut program.code {
+        mapped::Code::Function(code) => (&mut code.name, &mut code.arrays),
+        mapped::Code::Commands(code) => (&mut code.name, &mut code.arrays),
+    };
+    let around = |name: &str| {
+        let number = name.strip_prefix('v').map(str::parse::<usize>);
+        number.is_some_and(|n| n.is_ok()) || name == "COMMAND"
+    };
+    // What begins so is the code's own, whatever number is appended.
+    let own = |name: &str| name.replace("isaforge_", "own_");
+    let own_arrays: Vec<String> = arrays.iter().map(|a| own(&a.name)).collect();
+    let own_arrays = own_arrays.iter().map(String::as_str);
+    let (function, fresh) = written::names_of(&own(name), own_arrays, &around);
+    *name = function;
+    for (array, fresh) in arrays.iter_mut().zip(fresh) {
+        array.name = fresh;
+    }
+    program
 }
 
 /// A function, as `isaforge sim` reads it: where arrays begin, then instructions.

@@ -85,3 +85,29 @@ fn any_name_gives_c_that_compiles() {
     let all = flags.map(str::to_owned).chain(files);
     toolchain::c::compile("gcc", all, &folder).unwrap_or_else(|messages| panic!("{messages}"));
 }
+
+#[test]
+fn kernels_that_c_has_one_name_for_are_told() {
+    let kernel = |name: &str| format!("kernel {name}(o: out u8[4]) {{ o[0] = 1; }}\n");
+    let clash = |names: &[&str]| {
+        let text: String = names.iter().map(|name| kernel(name)).collect();
+        let (kernels, wrong) = kernel::read(&Source::new("k.kernel", text));
+        assert!(wrong.is_empty() && kernels.len() == names.len());
+        c::clash(&kernels).map(|d| (d.message, d.place.map(|(_, span)| span.start)))
+    };
+    for (names, function, place) in [
+        (["index", "index_1"], "index_1", 40),
+        (["_x", "x_1"], "x_1", 38),
+        (["_x", "__x"], "x_1", 38),
+        (["restrict_1", "restrict"], "restrict_1", 44),
+    ] {
+        let message = format!(
+            "`{}` and `{}` are both `{function}` in C",
+            names[0], names[1]
+        );
+        let told = clash(&names).expect("they clash");
+        assert_eq!(told.0, message);
+        assert!(told.1.is_some_and(|at| at > place), "{told:?}");
+    }
+    assert_eq!(clash(&["index", "div", "index_2", "x", "x_1"]), None);
+}

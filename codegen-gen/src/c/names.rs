@@ -40,6 +40,11 @@ impl Names {
         self.free(name, |text| LINKED.contains(text))
     }
 
+    /// The same for a name that is not among others, either.
+    pub(super) fn apart(&mut self, name: &str, others: &dyn Fn(&str) -> bool) -> String {
+        self.free(name, others)
+    }
+
     fn free(&mut self, name: &str, taken: impl Fn(&str) -> bool) -> String {
         let free = |text: &String| !self.used.contains(text) && !reserved(text) && !taken(text);
         let plain = Some(name.to_owned()).filter(free);

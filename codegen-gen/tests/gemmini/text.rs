@@ -2,10 +2,13 @@
 
 use super::bench::{beside_host, gemmini, mapped};
 use crate::riscv::{run, there, words};
+use codegen_gen::back_end::BackEnd as _;
 use codegen_gen::loops::{Bases, assembly, c, code, for_each_with_host};
+use codegen_gen::machine::{Form, Tiles};
 use semantics::machine::OperandKind;
 use std::path::{Path, PathBuf};
 use test_support::need;
+use tile::mapped::{MappedProgram, Verdict};
 use tile::systolic::place::Constraints;
 use tile::systolic::plan::{Plan, Stationary};
 
@@ -165,4 +168,61 @@ fn assembly_has_the_words_of_the_listing() {
         kept
     });
     assert!(kept[0] == 0 && kept[1] > 1, "{kept:?}");
+}
+
+/// Names that C, or the code itself, has for something else: `v0` is a variable of its loops.
+#[test]
+fn names_of_kernels_and_arrays_are_names_in_c() {
+    need!(toolchain::find::on_path("gcc"));
+    let machine = gemmini();
+    let tiles = |form| Tiles {
+        machine: &machine,
+        form,
+    };
+    for (n, [kernel, a, b, c]) in [
+        ["restrict", "while", "int", "NULL"],
+        ["v0", "v0", "v1", "v2"],
+        ["_", "isaforge_0", "COMMAND", "op_1"],
+        ["main", "main", "auto", "register"],
+        ["k", "a", "b", "c"],
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let text = format!(
+            "kernel {kernel}(m: size, n: size, k: size, {a}: in i8[m, k], {b}: in i8[k, n], {c}: out i32[m, n]) {{ \
+             for x in 0..m {{ for y in 0..n {{ var s: i32 = 0; \
+             for p in 0..k {{ s += i32({a}[x, p]) * i32({b}[p, y]); }} {c}[x, y] = s; }} }} }}"
+        );
+        let (program, _) =
+            mapped(&machine, &text, &[70, 50, 40], constraints()).expect("a product");
+        let plain = n == 4;
+        let addresses = vec![0; program.arrays.len()];
+        let mapped = MappedProgram {
+            code: tile::mapped::Code::Commands(program),
+            addresses,
+            verdict: Verdict::Proved,
+            untiled: Vec::new(),
+        };
+        let written = tiles(Form::C).code(&mapped, &[]).expect("C").to_string();
+        let assembly = tiles(Form::Assembly).code(&mapped, &[]).expect("assembly");
+        let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("names-{n}.c"));
+        std::fs::write(&file, &written).expect("the test's folder can be written");
+        // The host's compiler reads all but what stands in the assembly's quotes.
+        let gcc = std::process::Command::new("gcc")
+            .args(["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"])
+            .arg(&file)
+            .output()
+            .expect("gcc runs");
+        let told = String::from_utf8_lossy(&gcc.stderr);
+        assert!(gcc.status.success(), "{told}\n{written}");
+        let (_, rest) = written.split_once("\nvoid ").expect("a function");
+        let (function, rest) = rest.split_once('(').expect("parameters");
+        let parameters = rest.split(')').next().expect("parameters");
+        let label = format!("{function}:");
+        assert!(assembly.to_string().contains(&label), "{function}");
+        // Loops have their variables for themselves.
+        assert!(!parameters.contains("*v0,"), "{parameters}");
+        assert_eq!(plain, parameters.ends_with("*c"), "{parameters}");
+    }
 }

@@ -764,3 +764,37 @@ fn reduce(values: &mut Vec<Expr>, operators: &mut Vec<(BinaryOp, u8)>) {
         span,
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use semantics::span::Source;
+
+    #[test]
+    fn a_letter_that_no_name_has_is_pointed_at() {
+        for (text, letter, column) in [
+            ("kernel käse(o: out u8[4]) { o[0] = 1; }\n", "ä", 9),
+            ("fn é(x: u8) -> u8 { x }\n", "é", 4),
+            (
+                "kernel k(größe: size, o: out u8[4]) { o[0] = 1; }\n",
+                "ö",
+                12,
+            ),
+            (
+                "kernel k(o: out u8[4]) { let tµ = 1; o[0] = tµ; }\n",
+                "µ",
+                31,
+            ),
+        ] {
+            let (_, wrong) = crate::read(&Source::new("k.kernel", text));
+            let told = semantics::diagnostic::render(&wrong);
+            assert!(
+                told.contains(&format!("`{letter}` cannot stand in a name")),
+                "{told}"
+            );
+            assert!(
+                told.contains(&format!(":1:{column}")) && !told.contains("expected"),
+                "{told}"
+            );
+        }
+    }
+}

@@ -452,23 +452,6 @@ fn messages(text: &str) -> String {
 }
 
 #[test]
-fn a_letter_that_no_name_has_is_pointed_at() {
-    for (text, letter, column) in [
-        ("kernel käse(o: out u8[4]) { o[0] = 1; }\n", "ä", 9),
-        ("fn é(x: u8) -> u8 { x }\n", "é", 4),
-        ("kernel k(größe: size, o: out u8[4]) { o[0] = 1; }\n", "ö", 12),
-        ("kernel k(o: out u8[4]) { let tµ = 1; o[0] = tµ; }\n", "µ", 31),
-        ("kernel k(o: out u8[4]) { for я in 0..4 { o[0] = 1; } }\n", "я", 30),
-    ] {
-        let told = messages(text);
-        let said = format!("`{letter}` cannot stand in a name");
-        assert!(told.contains(&said), "{told}");
-        assert!(told.contains(&format!(":1:{column}")), "{told}");
-        assert!(!told.contains("expected"), "{told}");
-    }
-}
-
-#[test]
 fn words_of_the_language_are_named() {
     let log = messages("kernel k(kernel: size, o: out u8[4]) { o[0] = 1; }\n");
     assert!(log.contains("`kernel` is a word of the language"), "{log}");
