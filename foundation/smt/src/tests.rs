@@ -168,27 +168,18 @@ fn engines_agree_on_every_operator() {
             assert!(
                 matches!(found, Found::Model(_)),
                 "embedded, {}",
-                reported(&found)
+                log(&found)
             );
             let found = blast::satisfy(&no, limits).0;
-            assert_eq!(found, Found::Nothing, "embedded, {}", reported(&found));
+            assert_eq!(found, Found::Nothing, "embedded, {}", log(&found));
             let Some(solver) = solver.as_ref().filter(|_| round < 4) else {
                 continue;
             };
             match (script(&yes), script(&no)) {
                 (Ok(yes), Ok(no)) => {
                     let found = solver.ask(&yes);
-                    assert!(
-                        matches!(found, Found::Model(_)),
-                        "solver, {}",
-                        reported(&found)
-                    );
-                    assert_eq!(
-                        solver.ask(&no),
-                        Found::Nothing,
-                        "solver, {}",
-                        reported(&found)
-                    );
+                    assert!(matches!(found, Found::Model(_)), "solver, {}", log(&found));
+                    assert_eq!(solver.ask(&no), Found::Nothing, "solver, {}", log(&found));
                     asked += 1;
                 }
                 (Err(Reason::Unsupported(what)), _) => {
