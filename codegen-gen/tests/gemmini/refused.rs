@@ -1,6 +1,6 @@
 //! What cannot be mapped, and what is said of it.
 
-use super::bench::{edited, gemmini, log, mapped};
+use super::bench::{edited, gemmini, mapped, reported};
 use semantics::diagnostic::render;
 use tile::systolic::place::Constraints;
 
