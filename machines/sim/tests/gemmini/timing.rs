@@ -386,11 +386,11 @@ fn a_broken_rule_is_told() {
         other => panic!("{other:?}"),
     };
     let early = [drawn.fixed("mvin", 0x1000, local(0, 1, 1))];
-    assert!(reported(&early).contains("is read, and it was never set"));
+    assert!(log(&early).contains("is read, and it was never set"));
     let mut parts = drawn.program();
     parts.push(drawn.fixed("mvin", 0, local(16383, 2, 1)));
-    assert!(reported(&parts).contains("`spad` has no row 16384"));
+    assert!(log(&parts).contains("`spad` has no row 16384"));
     parts.pop();
     parts.push(drawn.fixed("mvin", 0, local(0, 17, 1)));
-    assert!(reported(&parts).contains("a load has 1 to DIM rows"));
+    assert!(log(&parts).contains("a load has 1 to DIM rows"));
 }
