@@ -22,7 +22,7 @@ fn file(names: [&str; 2], element: &str, body: &str) -> Source {
     Source::new("guide.xml", text)
 }
 
-fn told(source: &Source) -> Told {
+fn told(source: &Source) -> Told<'_> {
     let (entries, _) = vendor::read(source).expect("it is XML");
     let span = entries[0].operation.expect("it has a body");
     Told::of(source.slice(span), &entries[0].signature())
