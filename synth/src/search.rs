@@ -218,10 +218,7 @@ pub struct Search<'a> {
     /// Whether the value at hand is a number that is looked up.
     indexing: bool,
     packings: HashMap<(u32, u32), Rc<Vec<pack::Packing>>>,
-    /// All that lies in registers of moves, also what nobody asked for.
-    moved: HashMap<Value, Goal>,
-    /// Those that another register of the same goal needs anyway.
-    given: Vec<(Value, Goal)>,
+    moves: movement::Moves,
     crossings: HashMap<(u32, u32), Rc<Vec<crossing::Crossing>>>,
     variants: HashMap<(usize, u32), Rc<Vec<ways::Variant>>>,
 }
@@ -292,8 +289,7 @@ impl<'a> Search<'a> {
             choosers: HashMap::new(),
             indexing: false,
             packings: HashMap::new(),
-            moved: HashMap::new(),
-            given: Vec::new(),
+            moves: movement::Moves::default(),
             crossings: HashMap::new(),
             variants: HashMap::new(),
         }

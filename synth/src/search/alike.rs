@@ -38,10 +38,10 @@ impl Search<'_> {
             return None;
         }
         let other = self.as_before(&first, &both, &second);
-        let before = self.given.len();
-        self.given.extend(moved);
+        let before = self.moves.given.len();
+        self.moves.given.extend(moved);
         let other = other.or_else(|| self.solve_registers(&second));
-        self.given.truncate(before);
+        self.moves.given.truncate(before);
         both.extend(other?);
         let cost = self.estimate(&both);
         if known.is_some() {

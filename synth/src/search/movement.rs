@@ -19,10 +19,19 @@ use semantics::op::OpCode;
 use semantics::sort::Sort;
 use semantics::term::Term;
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The registers of a width that a goal's elements may come from.
 pub(super) type Sources = BTreeMap<u32, Vec<Goal>>;
+
+/// Registers of moves.
+#[derive(Default)]
+pub(super) struct Moves {
+    /// All that lies in each, also what nobody asked for.
+    whole: HashMap<Value, Goal>,
+    /// Those that another register of the same goal needs anyway.
+    pub(super) given: Vec<(Value, Goal)>,
+}
 
 /// A goal and registers in parts of their elements.
 fn seen_as(goal: &Goal, sources: &Sources, element: u32) -> Option<(Goal, Sources)> {
@@ -93,7 +102,7 @@ impl Search<'_> {
     /// What else lies in the registers of moves that the given values are made of.
     pub(super) fn moved_for(&self, values: &[Value]) -> Vec<(Value, Goal)> {
         let needed = self.graph.needed(values).into_iter();
-        let whole = needed.filter_map(|value| Some((value, self.moved.get(&value)?.clone())));
+        let whole = needed.filter_map(|value| Some((value, self.moves.whole.get(&value)?.clone())));
         whole.collect()
     }
 
@@ -167,7 +176,7 @@ impl Search<'_> {
                     table.data.iter().map(String::as_str).zip(picked).collect();
                 let placed = self.place_move(index, &sources, solution, best);
                 if let (Some((value, _)), Some((_, whole))) = (placed, whole) {
-                    self.moved.insert(value, whole);
+                    self.moves.whole.insert(value, whole);
                 }
                 best = cheaper(best, placed);
             }
