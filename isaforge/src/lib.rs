@@ -20,7 +20,7 @@
 //!   }
 //! }
 //! ";
-//! let compiled = compiler.compile(&Source::new("sum.kernel", kernel)).map_err(isaforge::told)?;
+//! let compiled = compiler.compile(&Source::new("sum.kernel", kernel)).map_err(isaforge::reported)?;
 //! let [sum] = compiled.as_slice() else { panic!("one kernel") };
 //! assert_eq!(sum.windows[0].instructions, ["_mm_add_epi8"]);
 //! assert!(sum.windows[0].proof.is_some());
@@ -28,8 +28,8 @@
 //!
 //! // Mistakes say where they are.
 //! let wrong = compiler.compile(&Source::new("sum.kernel", kernel.replace("size", "szie")));
-//! let told = isaforge::told(wrong.expect_err("there is no such type"));
-//! assert!(told.contains("sum.kernel:1:15") && told.contains("did you mean `size`?"), "{told}");
+//! let report = isaforge::reported(wrong.expect_err("there is no such type"));
+//! assert!(report.contains("sum.kernel:1:15") && report.contains("did you mean `size`?"), "{report}");
 //! # Ok::<(), String>(())
 //! ```
 

@@ -123,10 +123,7 @@ impl Search<'_> {
             let same = whole.elements.len() == goal.elements.len();
             (same && pairs.all(|(wanted, held)| wanted.is_none() || wanted == held)).then_some(())
         };
-        let (value, _) = self
-            .given
-            .iter()
-            .find(|(_, whole)| holds(whole).is_some())?;
+        let (value, _) = (self.moves.given.iter()).find(|(_, whole)| holds(whole).is_some())?;
         Some(*value)
     }
 
