@@ -9,7 +9,7 @@ use crate::fragment::lane_width;
 use crate::legal::{raw, two};
 use semantics::op::{Op, OpCode};
 use semantics::term::Term;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The most different values of one that is looked at.
 const MOST: usize = 32;
@@ -32,14 +32,20 @@ pub(crate) fn uncut(t: Term) -> Option<Term> {
     )
 }
 
-/// The width of what the first value that is cut is cut from.
+/// The width of what the first value that is cut is cut from; none where something else is read.
 fn width_before(t: Term) -> Option<u32> {
-    if let Some(args) = t.args_of(OpCode::Extract) {
-        return args[0].sort().width().filter(|w| *w > lane_width(t));
+    let (mut seen, mut work) = (HashSet::new(), vec![t]);
+    while let Some(t) = work.pop() {
+        if t.as_bits().is_some() || !seen.insert(t) {
+            continue;
+        }
+        if let Some(args) = t.args_of(OpCode::Extract) {
+            return args[0].sort().width().filter(|w| *w > lane_width(t));
+        }
+        let (op, args) = t.as_app()?;
+        work.extend(operands(op, args)?);
     }
-    let (op, args) = t.as_app()?;
-    let operands = operands(op, args)?;
-    operands.iter().find_map(|x| width_before(*x))
+    None
 }
 
 /// The operands whose low bits are all that an operator's result needs of them.
@@ -142,5 +148,17 @@ mod tests {
         let byte = Term::var("z", Sort::Bv(8));
         assert_eq!(uncut(make(OpCode::BvAdd, low(x, 0), byte)), None);
         assert_eq!(uncut(make(OpCode::BvLshr, low(x, 0), by(1))), None);
+    }
+
+    #[test]
+    fn values_that_are_used_twice_are_looked_at_once() {
+        let [z, low] = [
+            Term::var("z", Sort::Bv(8)),
+            low(Term::var("x", Sort::Bv(16)), 0),
+        ];
+        let squares = |x| (0..100).fold(x, |t, _| two(OpCode::BvMul, t, t).expect("a value"));
+        assert_eq!(uncut(squares(z)), None);
+        // More values than are looked at.
+        assert_eq!(uncut(squares(low)), None);
     }
 }

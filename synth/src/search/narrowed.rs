@@ -66,7 +66,8 @@ impl Search<'_> {
         known: bool,
     ) -> Option<(u64, How)> {
         let mut best = None;
-        for how in Narrowing::all(t) {
+        let all = Narrowing::all(t);
+        for &how in &all {
             let cut = how.to.args_of(OpCode::Extract).is_some();
             if known && cut && self.holds(choices.lanes, how.of) {
                 continue;
@@ -81,7 +82,7 @@ impl Search<'_> {
                 best = cheaper(best, self.narrowing_of_dealt(e, choices, how));
             }
         }
-        match Narrowing::all(t).is_empty() || choices.depth == 0 {
+        match all.is_empty() || choices.depth == 0 {
             true => best,
             false => cheaper(best, self.by_joining(e, choices, t)),
         }
