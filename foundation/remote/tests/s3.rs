@@ -5,51 +5,35 @@
 
 #![cfg(feature = "servers")]
 
+mod serving;
+
+use serving::{MOST, Server, fails, serves};
 use std::io::{self, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::net::TcpStream;
+use std::process::Command;
+use std::time::Duration;
 use std::{env, fs};
-use store::shared::Place;
 use test_support::need;
 
-/// The most bytes that are read.
-const MOST: u64 = 1 << 20;
 /// Requests that the server believes before it asks for keys: those that make the bucket and users.
 const BELIEVED: usize = 7;
 /// Says what a process is to do ([`part`]): what it is, and the address of the server.
 const PART: &str = "ISAFORGE_S3_PART";
 
-/// The server, which ends with its test.
-struct Server {
-    process: Child,
-    port: u16,
-}
+/// The server as this test speaks to it.
+struct Moto(Server);
 
-impl Server {
-    fn start() -> Result<Server, String> {
-        let port = TcpListener::bind(("127.0.0.1", 0))
-            .and_then(|listener| listener.local_addr())
-            .map_err(|error| format!("no port is free: {error}"))?
-            .port();
-        let process = Command::new("moto_server")
-            .args(["-H", "127.0.0.1", "-p", &port.to_string()])
-            .env("INITIAL_NO_AUTH_ACTION_COUNT", BELIEVED.to_string())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .map_err(|error| format!("`moto_server` cannot be started: {error}"))?;
-        let mut server = Server { process, port };
-        for _ in 0..1200 {
-            if TcpStream::connect(("127.0.0.1", port)).is_ok() {
-                return Ok(server);
-            }
-            if let Ok(Some(status)) = server.process.try_wait() {
-                return Err(format!("`moto_server` does not run: {status}"));
-            }
-            std::thread::sleep(Duration::from_millis(50));
-        }
-        panic!("`moto_server` does not listen within 60 s")
+impl Moto {
+    fn start() -> Result<Moto, String> {
+        let mut program = Command::new("moto_server");
+        program.env("INITIAL_NO_AUTH_ACTION_COUNT", BELIEVED.to_string());
+        let words = |_: &std::path::Path, port: u16| {
+            let port = port.to_string();
+            ["-H", "127.0.0.1", "-p", &port].map(str::to_owned).to_vec()
+        };
+        let server = Server::start(&mut program, words)?.listening(60);
+        // It may be installed without what serves.
+        Ok(Moto(server.map_err(|why| format!("`moto_server`: {why}"))?))
     }
 
     /// What it answers to a request that nobody signs.
@@ -62,7 +46,7 @@ impl Server {
             body.len()
         );
         let mut answer = String::new();
-        TcpStream::connect(("127.0.0.1", self.port))
+        TcpStream::connect(("127.0.0.1", self.0.port))
             .and_then(|mut stream| {
                 stream.write_all(request.as_bytes())?;
                 stream.read_to_string(&mut answer)
@@ -93,17 +77,11 @@ impl Server {
         })
     }
 
-    fn signal(&self, name: &str) {
-        let id = self.process.id().to_string();
-        let done = Command::new("kill").args([name, &id]).status();
-        assert!(done.is_ok_and(|status| status.success()));
-    }
-
     /// Does a part as the owner of a key.
     fn run(&self, part: &str, [name, key]: &[String; 2]) {
         let output = Command::new(env::current_exe().expect("the test has a path"))
             .args(["--exact", "part", "--nocapture"])
-            .env(PART, format!("{part} {}", self.port))
+            .env(PART, format!("{part} {}", self.0.port))
             .env("AWS_ACCESS_KEY_ID", name)
             .env("AWS_SECRET_ACCESS_KEY", key)
             .env("AWS_EC2_METADATA_DISABLED", "true")
@@ -117,16 +95,9 @@ impl Server {
     }
 }
 
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
 #[test]
 fn s3_serves_whom_it_knows_until_it_hangs_or_is_killed() {
-    let server = need!(Server::start());
+    let server = need!(Moto::start());
     server.ask("PUT", "/team", "s3", "");
     let writer = server.user("writer", "%2A");
     let reader = server.user("reader", "GetObject");
@@ -135,12 +106,12 @@ fn s3_serves_whom_it_knows_until_it_hangs_or_is_killed() {
     server.run("reads", &reader);
     server.run("forged", &forged);
     server.run("nowhere", &writer);
-    server.signal("-STOP");
+    server.0.signal("-STOP");
     server.run("hangs", &writer);
-    server.signal("-CONT");
+    server.0.signal("-CONT");
     server.run("reads", &reader);
-    let process = server.process.id();
-    server.signal("-KILL");
+    let process = server.0.process.id();
+    server.0.signal("-KILL");
     let state = || fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     while !state().is_empty() && !state().contains(") Z") {
         std::thread::sleep(Duration::from_millis(20));
@@ -148,7 +119,7 @@ fn s3_serves_whom_it_knows_until_it_hangs_or_is_killed() {
     server.run("gone", &writer);
 }
 
-/// Not a test by itself: a process that [`Server::run`] starts.
+/// Not a test by itself: a process that [`Moto::run`] starts.
 #[test]
 fn part() {
     let Ok(asked) = env::var(PART) else { return };
@@ -163,14 +134,7 @@ fn part() {
     let name = "kind-1/ab/abc";
     match part {
         "serves" => {
-            assert_eq!(place.read(name, MOST).expect("an answer"), None);
-            for bytes in [&b"text\n"[..], &long] {
-                place.write(name, bytes).expect("it is written");
-                let found = other.read(name, MOST).expect("an answer");
-                assert!(found.as_deref() == Some(bytes));
-            }
-            let small = other.read(name, 1000);
-            small.expect_err("it is larger than asked for");
+            serves(&*place, &*other);
             let beside = open("team", "/b").read(name, MOST);
             assert_eq!(beside.expect("an answer"), None, "another path");
         }
@@ -215,15 +179,4 @@ fn part() {
         place.shown()
     );
     println!("done: {part}");
-}
-
-/// What a place says when it does not serve, within its time and without its secrets.
-fn fails(place: &dyn Place) -> io::Error {
-    let start = Instant::now();
-    let error = place
-        .read("kind-1/ab/abc", MOST)
-        .expect_err("nobody serves");
-    assert!(start.elapsed() < Duration::from_secs(15), "{error}");
-    assert!(!error.to_string().contains("hunter"), "{error}");
-    error
 }
