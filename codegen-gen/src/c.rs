@@ -23,7 +23,6 @@ use lowering::window::{Loop, Lowered, Node, Window};
 use register::Registers;
 use scope::Scope;
 use semantics::diagnostic::Diagnostic;
-use semantics::span::Span;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 use target::RegisterClass;
@@ -99,14 +98,10 @@ pub(crate) fn function_name(kernel: &kernel::tree::Kernel) -> String {
 pub fn clash(kernels: &[kernel::tree::Kernel]) -> Option<Diagnostic> {
     let mut seen: BTreeMap<String, &str> = BTreeMap::new();
     kernels.iter().find_map(|kernel| {
-        let (name, source) = (&kernel.name, &kernel.source);
-        let function = function_name(kernel);
+        let (name, function) = (&kernel.name, function_name(kernel));
         let other = seen.insert(function.clone(), name)?;
-        let at = source.text().find(&format!("kernel {name}("));
-        let at = at.map_or(0, |at| at + "kernel ".len());
         let message = format!("`{other}` and `{name}` are both `{function}` in C");
-        let place = Span::new(at, at + name.len());
-        let error = Diagnostic::error(message).at(source, place);
+        let error = Diagnostic::error(message).at(&kernel.source, kernel.span);
         Some(error.hint("give one of them another name"))
     })
 }
