@@ -49,7 +49,7 @@ pub struct Processor {
     pub call: u32,
     #[serde(deserialize_with = "count")]
     pub sums: u32,
-    #[serde(deserialize_with = "count")]
+    #[serde(deserialize_with = "alignment")]
     pub line: u32,
     pub caches: Vec<Cache>,
 }
@@ -97,6 +97,13 @@ fn count<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
     let count = u32::deserialize(from)?;
     let none = || D::Error::custom("there is one at least");
     (count > 0).then_some(count).ok_or_else(none)
+}
+
+/// What addresses may be multiples of.
+fn alignment<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+    let bytes = count(from)?;
+    let none = || D::Error::custom(format!("`{bytes}` is no power of two"));
+    bytes.is_power_of_two().then_some(bytes).ok_or_else(none)
 }
 
 impl Processor {

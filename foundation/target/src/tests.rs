@@ -107,6 +107,7 @@ fn a_processor_is_what_is_said_of_it_and_else_what_the_data_says() {
         ("{loads: 1}", "unknown field `loads`"),
         ("{load: -1}", "`-1` is no number of cycles"),
         ("{load: .nan}", "is no number of cycles"),
+        ("{line: 48}", "`48` is no power of two"),
         ("{in_flight: 0}", "there is one at least"),
         ("{number: {access: 1}}", "missing field"),
     ] {
