@@ -94,6 +94,13 @@ impl Goal {
         })
     }
 
+    /// Whether a register with these elements holds what is wanted in its place.
+    pub(crate) fn holds(&self, wanted: &Goal) -> bool {
+        let mut both = self.elements.iter().zip(&wanted.elements);
+        let same = self.elements.len() == wanted.elements.len();
+        same && both.all(|(own, wanted)| wanted.is_none() || own == wanted)
+    }
+
     /// Whether every element that matters is a piece of an input or a constant.
     pub fn only_moves(&self) -> bool {
         self.live()

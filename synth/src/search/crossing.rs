@@ -99,7 +99,7 @@ impl Search<'_> {
     fn cross(&mut self, way: &Crossing, goal: &Goal, registers: &[Goal]) -> Option<(Value, Cost)> {
         let mut values = Vec::new();
         for operand in way.operands(goal) {
-            let value = match registers.iter().find(|register| holds(register, &operand)) {
+            let value = match registers.iter().find(|register| register.holds(&operand)) {
                 Some(register) => self.source_value(register)?.0,
                 None => self.move_between(&operand, registers)?.0,
             };
@@ -218,10 +218,4 @@ fn moved_by(table: &MoveTable, constant: u64) -> Option<Vec<(usize, usize)>> {
         }
     });
     elements.collect()
-}
-
-/// Whether a register holds what is wanted in its place.
-fn holds(register: &Goal, wanted: &Goal) -> bool {
-    let mut both = register.elements.iter().zip(&wanted.elements);
-    both.all(|(own, wanted)| wanted.is_none() || own == wanted)
 }

@@ -118,12 +118,10 @@ impl Search<'_> {
     /// A register of a move that another register needs anyway, where it holds a goal.
     pub(super) fn held_by_a_move(&self, goal: &Goal) -> Option<Value> {
         let holds = |whole: &Goal| {
-            let whole = whole.with_element(goal.element)?;
-            let mut pairs = goal.elements.iter().zip(&whole.elements);
-            let same = whole.elements.len() == goal.elements.len();
-            (same && pairs.all(|(wanted, held)| wanted.is_none() || wanted == held)).then_some(())
+            let whole = whole.with_element(goal.element);
+            whole.is_some_and(|whole| whole.holds(goal))
         };
-        let (value, _) = (self.moves.given.iter()).find(|(_, whole)| holds(whole).is_some())?;
+        let (value, _) = (self.moves.given.iter()).find(|(_, whole)| holds(whole))?;
         Some(*value)
     }
 
@@ -166,7 +164,8 @@ impl Search<'_> {
             if let Some(solution) = swizzle::solve_index(table, &picked, goal) {
                 let c = &self.candidates.list[index];
                 let constant = |name| c.operand(name).is_some_and(|o| o.role.is_constant());
-                let fixed = solution.keys().all(|name| constant(name));
+                let open = goal.elements.contains(&None);
+                let fixed = open && solution.keys().all(|name| constant(name));
                 let whole = fixed.then(|| swizzle::with_the_rest(table, &picked, goal, &solution));
                 let solution = whole.as_ref().map_or(&solution, |(solution, _)| solution);
                 let sources: BTreeMap<&str, &Goal> =
