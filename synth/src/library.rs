@@ -117,7 +117,10 @@ fn collect(
             });
             let fixed = fixed.filter(|op| op.term.as_bits().is_none());
             let with_less = |op: LaneOp| {
-                let less = from_nothing(c, f, &op);
+                let less: Vec<LaneOp> = from_nothing(c, f, &op)
+                    .into_iter()
+                    .chain(beside_constants(c, f, &op))
+                    .collect();
                 std::iter::once(op).chain(less)
             };
             all.extend(fixed.flat_map(with_less).map(|op| Known {
@@ -139,18 +142,65 @@ fn from_nothing(c: &Candidate, f: &LaneFunction, op: &LaneOp) -> Option<LaneOp> 
     let at = (0..op.inputs.len())
         .filter(|_| op.inputs.len() > 2)
         .find(is_added)?;
-    let mut map = HashMap::from([(number(at), Term::bv(op.inputs[at].1, 0))]);
+    let zero = Bits::zero(op.inputs[at].1);
+    with_constant(c, f, op, (at, zero))
+}
+
+/// What adds parts of a lane, each with or by one of another operand, as what adds those of one: from 0 it
+/// takes differences as they are, by 1 products.
+fn beside_constants(c: &Candidate, f: &LaneFunction, op: &LaneOp) -> Vec<LaneOp> {
+    let sums = lanes::signature_of(OpCode::BvAdd);
+    if op.inputs.len() != 2 || lanes::signature([op.term]) & sums == 0 {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for at in 0..2 {
+        let (name, width) = &op.inputs[at];
+        for part in widths_of_parts(op.term, name) {
+            let one = Bits::from_u64(part, 1);
+            let ones = (1..*width / part).fold(one.clone(), |all, _| all.concat(&one));
+            let both = [Bits::zero(*width), ones].into_iter();
+            found.extend(both.filter_map(|bits| with_constant(c, f, op, (at, bits))));
+        }
+    }
+    found.retain(|op| lanes::signature([op.term]) & sums != 0);
+    found
+}
+
+/// The widths of parts of a variable, narrower than it, that a term reads.
+fn widths_of_parts(t: Term, name: &str) -> BTreeSet<u32> {
+    let (mut seen, mut work, mut widths) = (HashSet::new(), vec![t], BTreeSet::new());
+    while let Some(t) = work.pop() {
+        let of = t.args_of(OpCode::Extract).map(|args| args[0]);
+        if of.is_some_and(|of| of.as_var() == Some(name) && of.width().is_multiple_of(t.width())) {
+            widths.insert(t.width());
+        }
+        work.extend(t.children().filter(|child| seen.insert(*child)));
+    }
+    widths
+}
+
+/// An operation with a constant in all lanes of an operand.
+fn with_constant(
+    c: &Candidate,
+    f: &LaneFunction,
+    op: &LaneOp,
+    (at, lane): (usize, Bits),
+) -> Option<LaneOp> {
+    let number = |k: usize| op.inputs[k].0.as_str();
+    let (name, stride) = &f.inputs[at];
+    let copies = c.operand(name)?.width / stride;
+    let whole = (1..copies).fold(lane.clone(), |all, _| all.concat(&lane));
+    let mut map = HashMap::from([(number(at), Term::bits(lane))]);
     let mut inputs = op.inputs.clone();
     inputs.remove(at);
     for (k, (name, width)) in inputs.iter_mut().enumerate().skip(at) {
         *name = lanes::operand(k);
         map.insert(number(k + 1), Term::var(name, Sort::Bv(*width)));
     }
-    let (name, _) = &f.inputs[at];
-    let zero = Bits::zero(c.operand(name)?.width);
-    let immediates = op.immediates.iter().cloned().chain([(name.clone(), zero)]);
+    let constant = [(name.clone(), whole)];
     Some(LaneOp {
-        immediates: immediates.collect(),
+        immediates: op.immediates.iter().cloned().chain(constant).collect(),
         term: replace_vars(op.term, &map),
         inputs,
         ..op.clone()

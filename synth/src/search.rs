@@ -94,7 +94,7 @@ const LOW_BOUNDS: [Cost; 3] = [4 * CHEAPEST, 12 * CHEAPEST, 36 * CHEAPEST];
 const LOW_GOALS: usize = 256;
 /// Goals for a window that is covered and whose lanes have nothing that instructions across lanes bring
 /// together.
-const APART_GOALS: usize = 1024;
+const APART_GOALS: usize = 64;
 /// Matches of instructions after which no further goal is looked at.
 pub(crate) const MATCHES: usize = 200_000;
 /// Depth of operands below operands.

@@ -28,7 +28,10 @@ const LONG_SUMS: [Row; 1] = [("u8", "+u32", "select(a[x] > 100, u32(3), u32(1))"
 
 /// On `x86-64-v3`.
 #[rustfmt::skip]
-const LOOPS: [Row; 102] = [
+const LOOPS: [Row; 104] = [
+    // Bits are counted in bytes, which are added at once or by neighbours.
+    ("u64", "+u64", "popcount(a[x])", 4, 4.5),
+    ("u32", "u16", "u16(popcount(a[x]))", 16, 12.5),
     // Both registers are made of the same moved one.
     ("u8", "u16", "u16(a[x]) << 8 | u16(a[x])", 32, 2.0),
     // Fields of wider elements are brought together before they are cut.

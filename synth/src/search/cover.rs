@@ -68,14 +68,8 @@ pub(super) enum How {
     Joined,
     /// Of the lower and the upper half of dealt lanes.
     Interleaved([Term; 2]),
-    /// Two lanes at a time.
+    /// In other lanes.
     View(View),
-    /// By an operation on so many times as many lanes, the parts of a value.
-    Parts {
-        of: Term,
-        op: usize,
-        times: u32,
-    },
     /// In constants.
     Table(Lookup),
     /// The leaf of that number, in wider places with zeros beside it.
@@ -94,7 +88,6 @@ impl How {
             // What these rest on is chosen for with fewer lanes.
             How::Narrowed { .. } | How::Joined | How::Interleaved(_) => Vec::new(),
             How::View(view) => view.leaves.clone(),
-            How::Parts { of, .. } => vec![*of],
             How::Table(lookup) => vec![lookup.index],
         }
     }
@@ -171,6 +164,8 @@ pub(super) struct Expression {
     pub(super) lanes: u32,
     /// Whether the lanes are pairs of those of another expression.
     pub(super) viewed: bool,
+    /// Whether they are parts of lanes of another expression, or these with a function of their parts.
+    pub(super) of_parts: bool,
     /// What its lanes are dealt from.
     pub(super) dealt: Option<Rc<Dealt>>,
 }
@@ -371,6 +366,7 @@ impl Search<'_> {
             element: goal.element,
             lanes,
             viewed: false,
+            of_parts: false,
             dealt: None,
         })
     }
@@ -470,6 +466,8 @@ impl Search<'_> {
         let mut choices = self.no_choices(lanes, style);
         choices.users = users(e.root);
         choices.own = choices.users.keys().copied().collect();
+        // What is computed in other lanes may ask for what it is part of.
+        self.memory.chosen.insert(key, None);
         let found = self
             .choose(e, &mut choices, e.root)
             .map(|_| Rc::new(choices));
@@ -536,6 +534,14 @@ impl Search<'_> {
         }
         // What stands for a value that was chosen with another number of lanes is none with this one.
         t.as_app()?;
+        // Parts are brought together by one operation where there is one: else they are taken apart first.
+        if e.of_parts && t == e.root {
+            let parts: Vec<Term> = e.leaves.keys().copied().collect();
+            let at_once = self.by_operation_on(e, choices, t, (&parts, u64::MAX));
+            if at_once.is_some() {
+                return at_once;
+            }
+        }
         let shorter = self.factored(t);
         let product = self.by_product(e, choices, t, &shorter);
         if let Some(found) = self.by_long_table(e, choices, t) {
@@ -611,34 +617,42 @@ impl Search<'_> {
         t: Term,
     ) -> Option<(u64, How)> {
         let mut best: Option<(u64, How)> = None;
-        let library = Arc::clone(&choices.lane_library);
         for cut in self.memory.cuts.of(t) {
-            if cut.iter().any(|l| !regular(*l)) {
-                continue;
-            }
-            let piece = self.fragment(t, &cut);
-            for entry in library.find(piece.1) {
-                self.report.matches += 1;
-                let own = u64::from(library.ops[entry.op].cost) * PARTS;
-                if best.as_ref().is_some_and(|(least, _)| own >= *least) {
-                    break;
-                }
-                let name = &library.ops[entry.op].name;
-                if !self.equal(name, library.meaning(entry, &piece.0), piece.0.term) {
-                    continue;
-                }
-                let Some(flow) = self.border(e, choices, &cut) else {
-                    break;
-                };
-                if best.as_ref().is_none_or(|(least, _)| own + flow < *least) {
-                    let args = entry.leaves.iter().map(|&k| cut[k]).collect();
-                    let how = How::Operation { op: entry.op, args };
-                    best = Some((own + flow, how));
-                }
-                break;
+            if cut.iter().all(|l| regular(*l)) {
+                let least = best.as_ref().map_or(u64::MAX, |(least, _)| *least);
+                best = cheaper(best, self.by_operation_on(e, choices, t, (&cut, least)));
             }
         }
         best
+    }
+
+    /// The cheapest operation that computes the piece above a border; nothing where it does not cost less
+    /// than what is known.
+    fn by_operation_on(
+        &mut self,
+        e: &Expression,
+        choices: &mut Choices,
+        t: Term,
+        (cut, known): (&[Term], u64),
+    ) -> Option<(u64, How)> {
+        let library = Arc::clone(&choices.lane_library);
+        let piece = self.fragment(t, cut);
+        for entry in library.find(piece.1) {
+            self.report.matches += 1;
+            let own = u64::from(library.ops[entry.op].cost) * PARTS;
+            if own >= known {
+                return None;
+            }
+            let name = &library.ops[entry.op].name;
+            if !self.equal(name, library.meaning(entry, &piece.0), piece.0.term) {
+                continue;
+            }
+            let flow = own + self.border(e, choices, cut)?;
+            let args = entry.leaves.iter().map(|&k| cut[k]).collect();
+            let how = How::Operation { op: entry.op, args };
+            return (flow < known).then_some((flow, how));
+        }
+        None
     }
 
     /// What the values at a border cost this user of them.

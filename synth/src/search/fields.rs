@@ -1,13 +1,14 @@
 //! Fields: functions of whole elements by the same function of their parts.
 //!
-//! In: goals whose elements count bits, where the machine counts those of narrower elements, or
-//! looks them up. Out: goals over the parts, which stand where they are, and what is made of them:
+//! In: goals whose elements count bits, where those of narrower elements are counted or looked up for
+//! less. Out: goals over the parts, which stand where they are, and what is made of them:
 //! the ones of an element are those of its bytes, the zeros above the first one are those of its
 //! upper half, and where that is empty those of the lower half too.
 //!
 //! It proposes; what is chosen is claimed and proved like all else.
 
-use super::cover::{Choices, Expression, How, PARTS};
+use super::cover::{self, Choices, Expression, How};
+use super::views::{View, viewed};
 use super::{Search, cheaper};
 use crate::cost::Cost;
 use crate::fragment::replace;
@@ -60,8 +61,8 @@ impl Search<'_> {
         self.solve(&whole, depth + 1)
     }
 
-    /// The ones of an element of an expression: those of its bytes, neighbours of which are added up in
-    /// twice their width, where one operation makes each step.
+    /// The ones of an element of an expression: those of its bytes, added up at once, or neighbours of
+    /// them in twice their width until that is the element's.
     pub(super) fn by_counted_parts(
         &mut self,
         e: &Expression,
@@ -73,49 +74,49 @@ impl Search<'_> {
         if w <= BYTE || !w.is_multiple_of(BYTE) {
             return None;
         }
-        let byte = Term::var("@part", Sort::Bv(BYTE));
-        let ones = b::app(Op::new(OpCode::Popcnt), &[byte]);
-        let mut counted = self.named_parts(e, choices, x, (byte, ones))?;
-        let mut part = BYTE;
-        while part < w {
-            let of = Term::var("@part", Sort::Bv(2 * part));
-            let half = |lo: u32| b::zext(b::extract(of, lo, part), 2 * part);
-            let sum = b::add(half(0), half(part));
-            part *= 2;
-            counted = self.named_parts(e, choices, counted, (of, sum))?;
-        }
-        let flow = self.choose(e, choices, counted)?;
-        Some((flow, How::Same(counted)))
+        let ones = b::app(Op::new(OpCode::Popcnt), &[viewed(0, BYTE)]);
+        let bytes = self.named_parts(e, choices, x, ones)?;
+        let sum = sum_of_parts(BYTE, w);
+        let leaves = vec![bytes];
+        let at_once = self.viewed(e, choices, View { root: sum, leaves });
+        cover::cheaper(at_once, self.added_by_halves(e, choices, bytes, w))
     }
 
-    /// A variable that stands for a value of whose parts, as wide as the first term, each is a function by
-    /// the second of those of another value, where one operation computes that.
+    /// The sum of the bytes of a value in its width, neighbours added in twice their width at each step.
+    fn added_by_halves(
+        &mut self,
+        e: &Expression,
+        choices: &mut Choices,
+        bytes: Term,
+        w: u32,
+    ) -> Option<(u64, How)> {
+        let (mut counted, mut part) = (bytes, BYTE);
+        while part < w {
+            counted = self.named_parts(e, choices, counted, sum_of_parts(part, 2 * part))?;
+            part *= 2;
+        }
+        self.same(e, choices, counted)
+    }
+
+    /// A variable that stands for a value of which each part is a function of that part of another value.
     fn named_parts(
         &mut self,
         e: &Expression,
         choices: &mut Choices,
         of: Term,
-        (variable, function): (Term, Term),
+        function: Term,
     ) -> Option<Term> {
-        let part = variable.width();
-        let times = of.sort().width()? / part;
-        let library = self.lane_library(choices.lanes * times);
-        let piece = self.fragment(function, &[variable]);
-        let mut entries = library.find(piece.1).iter();
-        let entry = entries.find(|entry| {
-            let name = &library.ops[entry.op].name;
-            self.equal(name, library.meaning(entry, &piece.0), piece.0.term)
-        })?;
-        let flow = self.border(e, choices, &[of])?;
-        let flow = flow + u64::from(library.ops[entry.op].cost) * PARTS;
-        let value = parts(times, |k| {
-            let own = b::extract(of, k * part, part);
-            replace(function, &mut HashMap::from([(variable, own)]))
+        let width = function.width();
+        let view = View {
+            root: function,
+            leaves: vec![of],
+        };
+        let found = self.viewed(e, choices, view)?;
+        let value = parts(of.sort().width()? / width, |k| {
+            let own = b::extract(of, k * width, width);
+            replace(function, &mut HashMap::from([(viewed(0, width), own)]))
         });
-        let op = entry.op;
-        choices
-            .made
-            .insert(value, Some((flow, How::Parts { of, op, times })));
+        choices.made.insert(value, Some(found));
         Some(choices.name(value))
     }
 
@@ -134,6 +135,13 @@ impl Search<'_> {
             elements: goal.elements.iter().enumerate().map(element).collect(),
         })
     }
+}
+
+/// The parts of a width of a lane, added in the lane's.
+fn sum_of_parts(width: u32, lane: u32) -> Term {
+    let of = viewed(0, lane);
+    let all = (0..lane / width).map(|k| b::zext(b::extract(of, k * width, width), lane));
+    all.reduce(b::add).expect("a lane has parts")
 }
 
 /// So many parts, the first lowest.

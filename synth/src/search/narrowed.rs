@@ -505,6 +505,7 @@ impl Expression {
             element: lane_width(of),
             lanes: self.lanes,
             viewed: self.viewed,
+            of_parts: self.of_parts,
             dealt: self.dealt.clone(),
         }
     }

@@ -69,11 +69,6 @@ impl Search<'_> {
                 }
                 self.place_view(view, &values, placed, choices.lanes, depth)?
             }
-            How::Parts { of, op, times } => {
-                let value = self.place(e, choices, *of, depth, placed)?;
-                let library = self.lane_library(choices.lanes * times);
-                self.apply_lane_op(&library.ops[*op], &[value])
-            }
             How::Interleaved(halves) => self.place_interleaved(e, *halves, placed)?,
             How::Joined => self.place_joined(e, t, choices, depth, placed)?,
             How::Narrowed { of, lanes } => {
@@ -230,16 +225,29 @@ impl Placed {
         self.meanings.iter_mut().map(one).collect()
     }
 
-    /// What pairs of lanes of a value hold.
-    pub(super) fn pairs(&mut self, t: Term) -> Goal {
-        let both = |pair: &[Option<Term>]| {
-            let (low, high) = (pair[0]?, pair[1]?);
-            Some(semantics::build::concat(&[high, low]))
+    /// What other lanes of the register hold that holds a value: of several together, or of parts of each.
+    pub(super) fn viewed(&mut self, t: Term, element: u32) -> Goal {
+        let width = lane_width(t);
+        let held = self.held(t);
+        let together = |lanes: &[Option<Term>]| {
+            let all: Option<Vec<Term>> = lanes.iter().rev().copied().collect();
+            Some(semantics::build::concat(&all?))
         };
-        Goal {
-            element: 2 * lane_width(t),
-            elements: self.held(t).chunks_exact(2).map(both).collect(),
-        }
+        let part = |lane: Option<Term>, lo| Some(semantics::build::extract(lane?, lo, element));
+        let elements = match element >= width {
+            true => held
+                .chunks_exact((element / width) as usize)
+                .map(together)
+                .collect(),
+            false => {
+                let parts = |&lane: &Option<Term>| {
+                    let starts = (0..width).step_by(element as usize);
+                    starts.map(move |lo| part(lane, lo))
+                };
+                held.iter().flat_map(parts).collect()
+            }
+        };
+        Goal { element, elements }
     }
 
     /// What the lanes of a value hold.

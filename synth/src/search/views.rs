@@ -1,10 +1,11 @@
-//! Views: lanes computed two at a time, in lanes of twice the width.
+//! Views: registers computed in lanes of another width than that of the values they hold.
 //!
 //! In: a value of a lane whose function needs wider values than the lane. Out: the same value as a
 //! function of pairs of lanes, which stand where they are: the lower lane computed from the low
 //! halves, the upper one from the high halves, both put together. Nothing crosses lanes, no
 //! register becomes wider. Shifts by a constant need not even be taken apart: the wider lane is
-//! shifted, and the bits that came from its neighbour are cleared.
+//! shifted, and the bits that came from its neighbour are cleared. Parts of a lane are viewed likewise
+//! ([`super::fields`]).
 //!
 //! It proposes; what is chosen is claimed and proved like all else.
 
@@ -26,12 +27,13 @@ use std::rc::Rc;
 /// The most values at the border of what is computed two lanes at a time.
 const MAX_BORDER: usize = 6;
 
-/// A value as a function of pairs of lanes.
+/// A value as a function of other lanes of the registers that hold its leaves: of pairs of lanes, or of
+/// each part of one.
 #[derive(Clone, Debug)]
 pub(super) struct View {
-    /// The function over [`paired`] variables.
-    root: Term,
-    /// The values whose pairs they are.
+    /// The function over [`viewed`] variables.
+    pub(super) root: Term,
+    /// The values that are viewed.
     pub(super) leaves: Vec<Term>,
 }
 
@@ -65,20 +67,26 @@ impl Search<'_> {
         }
         let mut best: Option<(u64, How)> = None;
         for view in views(t, others, w) {
-            let Some(flow) = self.border(e, choices, &view.leaves) else {
-                continue;
-            };
-            let pairs = view.expression(choices.lanes);
-            let Some(inner) = self.choices(&pairs, pairs.lanes) else {
-                continue;
-            };
-            let own = inner.made.get(&pairs.root).and_then(Option::as_ref);
-            best = cheaper(best, own.map(|(own, _)| (own + flow, How::View(view))));
+            best = cheaper(best, self.viewed(e, choices, view));
         }
         best
     }
 
-    /// Computes a value two lanes at a time, of the registers that hold its leaves.
+    /// What it costs to compute a value by a view.
+    pub(super) fn viewed(
+        &mut self,
+        e: &Expression,
+        choices: &mut Choices,
+        view: View,
+    ) -> Option<(u64, How)> {
+        let flow = self.border(e, choices, &view.leaves)?;
+        let lanes = view.expression(choices.lanes);
+        let inner = self.choices(&lanes, lanes.lanes)?;
+        let (own, _) = inner.made.get(&lanes.root)?.as_ref()?;
+        Some((own + flow, How::View(view)))
+    }
+
+    /// Computes a value in other lanes of the registers that hold its leaves.
     pub(super) fn place_view(
         &mut self,
         view: &View,
@@ -87,36 +95,38 @@ impl Search<'_> {
         lanes: u32,
         depth: usize,
     ) -> Option<Value> {
-        let mut pairs = view.expression(lanes);
-        let choices = self.choices(&pairs, pairs.lanes)?;
-        pairs.streams = view.leaves.iter().map(|&l| placed.pairs(l)).collect();
-        let mut inner = Placed::new(&pairs, &choices, 0);
+        let mut other = view.expression(lanes);
+        let choices = self.choices(&other, other.lanes)?;
+        let streams = view.leaves.iter();
+        other.streams = streams.map(|&l| placed.viewed(l, other.element)).collect();
+        let mut inner = Placed::new(&other, &choices, 0);
         for (k, &value) in leaves.iter().enumerate() {
-            inner.values.insert(paired(k, pairs.element), value);
+            inner.values.insert(viewed(k, other.element), value);
         }
-        let root = pairs.root;
-        self.place(&pairs, &choices, root, depth, &mut inner)
+        let root = other.root;
+        self.place(&other, &choices, root, depth, &mut inner)
     }
 }
 
-/// The variable that is the pair of lanes of leaf `k`.
-fn paired(k: usize, width: u32) -> Term {
-    Term::var(&format!("pair{k}"), Sort::Bv(width))
+/// The variable that is another lane, of so many bits, of what holds leaf `k`.
+pub(super) fn viewed(k: usize, width: u32) -> Term {
+    Term::var(&format!("viewed{k}"), Sort::Bv(width))
 }
 
 impl View {
-    /// As an expression over half as many lanes of twice the width; of its streams nothing is
+    /// As an expression over the lanes that so many of its leaves are; of its streams nothing is
     /// said.
     fn expression(&self, lanes: u32) -> Expression {
-        let element = self.root.width();
-        let variable = |k| (paired(k, element), k);
+        let (own, element) = (lane_width(self.leaves[0]), self.root.width());
+        let variable = |k| (viewed(k, element), k);
         Expression {
             root: self.root,
             leaves: Rc::new((0..self.leaves.len()).map(variable).collect()),
             streams: Rc::default(),
             element,
-            lanes: lanes / 2,
-            viewed: true,
+            lanes: lanes * own / element,
+            viewed: element > own,
+            of_parts: element <= own,
             dealt: None,
         }
     }
@@ -146,7 +156,7 @@ fn shifted_pair(t: Term, w: u32) -> Option<View> {
         OpCode::BvLshr if by < w => Bits::ones(w - by).zext(w),
         _ => return None,
     };
-    let pair = two(op.code, paired(0, 2 * w), number(2 * w, by))?;
+    let pair = two(op.code, viewed(0, 2 * w), number(2 * w, by))?;
     let root = two(OpCode::BvAnd, pair, Term::bits(kept.concat(&kept)))?;
     let leaves = vec![x];
     Some(View { root, leaves })
@@ -233,7 +243,7 @@ impl Border {
         if known.is_none() {
             self.leaves.push(leaf);
         }
-        let pair = paired(k, 2 * w);
+        let pair = viewed(k, 2 * w);
         let low = raw(Op::with(OpCode::Extract, w), &[pair, Term::int(0)])?;
         let shift = match extension {
             OpCode::Sext => OpCode::BvAshr,
