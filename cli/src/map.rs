@@ -174,7 +174,9 @@ impl Mapping<'_> {
         };
         let text = run.code()?;
         let status = match &program.code {
-            mapped::Code::Commands(commands) => array::report(&run, commands, &asked, &mut report)?,
+            mapped::Code::Commands(commands, _) => {
+                array::report(&run, commands, &asked, &mut report)?
+            }
             mapped::Code::Function(function)
                 if function.has_loops(machine) || asked.keeps_loops(&scheduled) =>
             {
@@ -421,7 +423,7 @@ impl Run<'_> {
         let code = Tiles { machine, form }.code(self.program, &[about]);
         code.map_err(|reason| {
             let hint = match &self.program.code {
-                mapped::Code::Commands(_) => "take smaller sizes, or another form with `--emit`",
+                mapped::Code::Commands(..) => "take smaller sizes, or another form with `--emit`",
                 mapped::Code::Function(_) => {
                     "the machine's specification has no instruction for it"
                 }

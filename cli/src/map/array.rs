@@ -157,7 +157,7 @@ fn each_command(
     f: &mut dyn FnMut(usize, &[i64], u64),
 ) -> Result<(), String> {
     if counts_host(machine) {
-        return codegen_gen::loops::for_each_with_host(machine, program, addresses, f);
+        return tile::systolic::code::for_each_with_host(machine, program, addresses, f);
     }
     program.for_each(addresses, &mut |at, operands| f(at, operands, 0));
     Ok(())

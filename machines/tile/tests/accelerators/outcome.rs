@@ -70,7 +70,7 @@ pub(crate) fn of(board: &Board, drawn: &Drawn, seed: u64) -> Outcome {
             let limit = mapped.verdict.limit().map(str::to_owned);
             Outcome::Agrees { by, cycles, limit }
         }
-        Code::Commands(commands) => commands_run(board, drawn, (&mapped, commands), seed),
+        Code::Commands(commands, _) => commands_run(board, drawn, (&mapped, commands), seed),
     });
     catch_unwind(ran).unwrap_or_else(|_| Outcome::Wrong("a check failed, see above".to_owned()))
 }

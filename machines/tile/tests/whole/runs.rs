@@ -29,7 +29,7 @@ pub(crate) fn agrees(
     let data = fill(kernel, sizes, &mut Random::new(seed));
     let expected = kernel::eval::run(kernel, &data).expect("the data fit");
     let arrays = match code {
-        Code::Commands(commands) => &commands.arrays,
+        Code::Commands(commands, _) => &commands.arrays,
         Code::Function(function) => &function.arrays,
     };
     let mut memory = Memory::new(end(arrays, addresses));
@@ -45,7 +45,7 @@ pub(crate) fn agrees(
             let ran = simulator.run_quietly(&listed, STEPS);
             ran.map_err(|stopped| format!("{stopped:?}"))?;
         }
-        Code::Commands(commands) => {
+        Code::Commands(commands, _) => {
             let mut fault = None;
             commands.for_each_step(addresses, &mut |step| {
                 if fault.is_some() {
