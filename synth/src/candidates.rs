@@ -15,7 +15,6 @@ use crate::library::cached::LibraryCache;
 use crate::library::{Base, Library, OperandFunction, Taken, taken};
 use crate::memo::Memo;
 use crate::pairs::Pairs;
-use crate::search::CHEAPEST;
 use crate::search::bilinear::{Product, product};
 use crate::search::doubled::{Doubled, Half, Halving, doubled, turned};
 use crate::search::orders::{Order, in_any_order, ordered};
@@ -258,8 +257,8 @@ impl Candidates {
         let multiply = crate::lanes::signature_of(OpCode::BvMul);
         let least = || {
             let products = self.list.iter().filter(|c| c.signature() & multiply != 0);
-            let least = products.map(|c| c.cost).min().unwrap_or(CHEAPEST);
-            least.max(CHEAPEST)
+            let one = self.costs.processor.operation;
+            products.map(|c| c.cost).min().map_or(one, |c| c.max(one))
         };
         *self.cheapest_product.get_or_init(least)
     }
