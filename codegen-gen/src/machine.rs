@@ -81,7 +81,7 @@ pub fn lines(machine: &Machine, code: &[Placed]) -> Result<Vec<String>, String> 
 
 /// How mapped programs are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Form {
+pub enum TextForm {
     /// A function in C.
     C,
     /// A function in assembly.
@@ -96,30 +96,32 @@ pub struct Tiles<'m> {
     /// The machine.
     pub machine: &'m Machine,
     /// How its programs are written.
-    pub form: Form,
+    pub form: TextForm,
 }
 
 impl BackEnd<MappedProgram> for Tiles<'_> {
     fn code(&self, program: &MappedProgram, about: &[String]) -> Result<Code, String> {
         let machine = self.machine;
         let program = &match self.form {
-            Form::C | Form::Assembly => named(program),
-            Form::Listing => program.clone(),
+            TextForm::C | TextForm::Assembly => named(program),
+            TextForm::Listing => program.clone(),
         };
         let code = match (&program.code, self.form) {
-            (mapped::Code::Commands(code, _), Form::C) => return loops::c(machine, code, about),
+            (mapped::Code::Commands(code, _), TextForm::C) => {
+                return loops::c(machine, code, about);
+            }
             (mapped::Code::Commands(_, code), _) => code.as_ref().map_err(String::clone)?,
             (mapped::Code::Function(code), _) => code,
         };
         let text = match (self.form, &machine.spelt) {
-            (Form::C, Some(spelt)) => return statements::c(machine, spelt, code, about),
-            (Form::C, None) => return c(machine, code, about),
-            (Form::Assembly, Some(_)) => {
+            (TextForm::C, Some(spelt)) => return statements::c(machine, spelt, code, about),
+            (TextForm::C, None) => return c(machine, code, about),
+            (TextForm::Assembly, Some(_)) => {
                 let isa = &machine.isa;
                 return Err(format!("programs of {isa} are C: `--emit c` writes them"));
             }
-            (Form::Assembly, None) => function(machine, code)?,
-            (Form::Listing, _) => listing_of(machine, code),
+            (TextForm::Assembly, None) => function(machine, code)?,
+            (TextForm::Listing, _) => listing_of(machine, code),
         };
         Ok(Code::of(Language::Assembly, &[], text))
     }

@@ -18,6 +18,7 @@ mod common;
 mod cover;
 mod crossing;
 mod dealt;
+mod decompositions;
 mod defined;
 pub(crate) mod doubled;
 mod expansion;
@@ -43,7 +44,6 @@ pub(crate) mod signs;
 mod staged;
 mod tables;
 mod views;
-mod ways;
 mod whole;
 
 pub(crate) use narrowed::Lanes;
@@ -218,7 +218,7 @@ pub struct Search<'a> {
     packings: HashMap<(u32, u32), Rc<Vec<pack::Packing>>>,
     moves: movement::Moves,
     crossings: HashMap<(u32, u32), Rc<Vec<crossing::Crossing>>>,
-    variants: HashMap<(usize, u32), Rc<Vec<ways::Variant>>>,
+    variants: HashMap<(usize, u32), Rc<Vec<decompositions::Variant>>>,
 }
 
 /// The cheapest value that was found for a goal, where one below a bound was looked for.

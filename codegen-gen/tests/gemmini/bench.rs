@@ -8,7 +8,7 @@ use semantics::diagnostic::{Diagnostic, render};
 use semantics::machine::Machine;
 use semantics::span::Source;
 use sim::memory::Memory;
-use sim::program::Program;
+use sim::program::MachineProgram;
 use sim::run::Simulator;
 use smt::config::Config;
 use smt::prover::Prover;
@@ -87,7 +87,7 @@ pub(crate) fn beside_host(machine: &Machine, text: &str, values: &[i64]) -> Comm
     let mut simulator = Simulator::new(machine, memory);
     let function = function(machine, &program, &addresses).expect("a host");
     simulator.arguments(&addresses);
-    let ran = simulator.run_quietly(&Program::new("t.s", function.code), 1 << 24);
+    let ran = simulator.run_quietly(&MachineProgram::new("t.s", function.code), 1 << 24);
     ran.unwrap_or_else(|stopped| panic!("{stopped:?}"));
     let different = wrong(&kernel, &simulator.memory, &addresses, &expected);
     assert_eq!(different, None, "{values:?}");
@@ -228,7 +228,7 @@ pub(crate) fn agrees_with(machine: &Machine, text: &str, values: &[i64], constra
         );
         if seed == 0 {
             let listed = function(machine, &program, &addresses).expect("a host");
-            let listed = Program::new("mapped", listed.code);
+            let listed = MachineProgram::new("mapped", listed.code);
             listed.words(machine).expect("every value has its bits");
             let mut simulator = Simulator::new(machine, memory);
             simulator.arguments(&addresses);

@@ -4,7 +4,7 @@ use super::bench::{beside_host, gemmini, mapped};
 use crate::riscv::{run, there, words};
 use codegen_gen::back_end::BackEnd as _;
 use codegen_gen::loops::c;
-use codegen_gen::machine::{self, Form, Tiles};
+use codegen_gen::machine::{self, TextForm, Tiles};
 use semantics::machine::{Machine, OperandKind};
 use std::path::{Path, PathBuf};
 use test_support::need;
@@ -215,8 +215,13 @@ fn names_of_kernels_and_arrays_are_names_in_c() {
             verdict: Verdict::Proved,
             untiled: Vec::new(),
         };
-        let written = tiles(Form::C).code(&mapped, &[]).expect("C").to_string();
-        let assembly = tiles(Form::Assembly).code(&mapped, &[]).expect("assembly");
+        let written = tiles(TextForm::C)
+            .code(&mapped, &[])
+            .expect("C")
+            .to_string();
+        let assembly = tiles(TextForm::Assembly)
+            .code(&mapped, &[])
+            .expect("assembly");
         let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("names-{n}.c"));
         std::fs::write(&file, &written).expect("the test's folder can be written");
         // The host's compiler reads all but what stands in the assembly's quotes.

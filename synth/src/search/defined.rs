@@ -4,7 +4,7 @@
 //! inputs, pieces of them or constants. That is looked for first: of what has to be computed
 //! before, nothing is known here. How terms are matched is in [`crate::matching`].
 
-use super::ways::{Variant, Wanted};
+use super::decompositions::{Variant, Wanted};
 use super::{Search, cheaper};
 use crate::cost::Cost;
 use crate::goal::{Goal, leaf};

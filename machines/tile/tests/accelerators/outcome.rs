@@ -9,7 +9,7 @@ use kernel::index::Symbol;
 use semantics::diagnostic::Diagnostic;
 use semantics::random::Random;
 use sim::memory::Memory;
-use sim::program::Program;
+use sim::program::MachineProgram;
 use sim::run::Simulator;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -137,7 +137,7 @@ fn commands_run(
             Step::Command(at, operands) => simulator.command(at, operands).map_err(|f| f.message),
             Step::Host(code) => {
                 simulator.arguments(addresses);
-                let program = Program::new("host.s", code.iter().cloned());
+                let program = MachineProgram::new("host.s", code.iter().cloned());
                 let ran = simulator.run_quietly(&program, 1 << 26);
                 ran.map(|_| ()).map_err(|stopped| format!("{stopped:?}"))
             }

@@ -8,7 +8,7 @@ use kernel::index::Symbol;
 use kernel::tree::Kernel;
 use semantics::random::Random;
 use sim::memory::Memory;
-use sim::program::Program;
+use sim::program::MachineProgram;
 use sim::run::Simulator;
 use std::collections::BTreeMap;
 use tile::mapped::Code;
@@ -40,7 +40,7 @@ pub(crate) fn agrees(
     let mut simulator = Simulator::new(&board.machine, memory);
     match code {
         Code::Function(function) => {
-            let mut listed = Program::new("mapped", function.code.iter().cloned());
+            let mut listed = MachineProgram::new("mapped", function.code.iter().cloned());
             listed.settings = settings(function);
             let ran = simulator.run_quietly(&listed, STEPS);
             ran.map_err(|stopped| format!("{stopped:?}"))?;
@@ -58,7 +58,7 @@ pub(crate) fn agrees(
                     }
                     Step::Host(code) => {
                         simulator.arguments(addresses);
-                        let program = Program::new("host.s", code.iter().cloned());
+                        let program = MachineProgram::new("host.s", code.iter().cloned());
                         let ran = simulator.run_quietly(&program, STEPS);
                         ran.map(|_| ()).map_err(|stopped| format!("{stopped:?}"))
                     }

@@ -1,6 +1,6 @@
-//! Ways: instructions whose meaning matches a goal.
+//! Decompositions: instructions whose meaning matches a goal.
 //!
-//! In: goals. Out: the ways in which one instruction gives a goal, each with the smaller goals
+//! In: goals. Out: the instructions that give a goal, each with the smaller goals
 //! of its operands, likeliest first; and the cheapest value that they lead to. How terms are
 //! matched is in [`crate::matching`].
 
