@@ -173,6 +173,11 @@ pub fn listing_of(machine: &Machine, program: &Function) -> String {
 pub fn function(machine: &Machine, program: &Function) -> Result<String, String> {
     let name = &program.name;
     let abi = frame::convention(machine)?;
+    let mut registers = program.arguments.iter().map(|(_, register)| register);
+    if !registers.all(|register| abi.arguments.contains(register)) {
+        let most = abi.arguments.len();
+        return Err(format!("a function has at most {most} arrays in registers"));
+    }
     let file = &machine.files[program.scalars];
     let (mut text, mut own) = (String::new(), Vec::new());
     for &(array, register) in &program.arguments {

@@ -285,6 +285,32 @@ fn commands_with_faults_are_not_proved() {
     }
 }
 
+/// The machine code of commands, which assembly cannot be called with, is a listing all the same.
+#[test]
+fn code_may_have_more_arrays_than_a_function_has_arguments() {
+    let (mut arrays, mut loops) = (String::new(), String::new());
+    for k in 0..3 {
+        arrays += &format!(", a{k}: in i8[m, k], b{k}: in i8[k, n], c{k}: out i32[m, n]");
+        loops += &format!(
+            "for i in 0..m {{ for j in 0..n {{ var s: i32 = 0; for p in 0..k {{ \
+             s += i32(a{k}[i, p]) * i32(b{k}[p, j]); }} c{k}[i, j] = s; }} }}"
+        );
+    }
+    let kernel = only(&format!(
+        "kernel nine(m: size, n: size, k: size{arrays}) {{ {loops} }}"
+    ));
+    let board = Board::new(described("gemmini"));
+    let values = [18, 17, 33];
+    let asked = request(Loops::Large, Constraints::default());
+    let program = map(&board, &kernel, &values, &asked);
+    let Code::Commands(_, function) = program.code else {
+        panic!("there is an array");
+    };
+    let code = Code::Function(function.expect("a host"));
+    let sizes = sizes(&kernel, &values);
+    runs::agrees(&board, &kernel, &sizes, &program.addresses, &code, 1).expect("the same");
+}
+
 #[test]
 fn functions_with_faults_are_not_proved() {
     let few = planted() / 2;

@@ -52,8 +52,8 @@ pub enum Around {
     Loop([u64; 3], Vec<Around>),
 }
 
-/// The machine code of a program, which finds its arrays in the registers of a function's arguments. They
-/// lie at these addresses when it is run by itself.
+/// The machine code of a program, which finds its arrays in the registers of a function's arguments, and
+/// those that are more in others, which no caller sets. They lie at these addresses when it is run by itself.
 ///
 /// # Errors
 /// A host instruction that the machine lacks, more loops or arrays than there are registers.
@@ -62,15 +62,16 @@ pub fn function(
     program: &CommandProgram,
     addresses: &[i64],
 ) -> Result<Function, String> {
-    let (abi, code) = (convention(machine)?, written(machine, program)?.code);
-    let arguments = abi.arguments.iter().copied();
+    let Written {
+        arguments, code, ..
+    } = written(machine, program)?;
     Ok(Function {
         name: program.name.clone(),
         arrays: program.arrays.clone(),
         addresses: addresses.to_vec(),
-        arguments: (0..program.arrays.len()).zip(arguments).collect(),
+        arguments: (0..).zip(arguments).collect(),
         constants: Vec::new(),
-        scalars: abi.file,
+        scalars: convention(machine)?.file,
         code,
         registers: 0,
         fences: 0,
@@ -116,6 +117,7 @@ pub fn around(
 
 /// What is written of a program.
 struct Written {
+    arguments: Vec<u32>,
     code: Vec<Placed>,
     body: Vec<CommandNode>,
     around: Vec<Around>,
@@ -163,22 +165,26 @@ fn written(machine: &Machine, program: &CommandProgram) -> Result<Written, Strin
     let abi = convention(machine)?;
     let body = short::written_out(&program.body);
     let registers = |of: &[u32]| of.iter().map(|r| i64::from(*r)).collect::<Vec<_>>();
-    let arguments = registers(&abi.arguments);
-    if program.arrays.len() > arguments.len() {
-        let most = arguments.len();
-        return Err(format!("a function has at most {most} arrays in registers"));
-    }
     let computed = registers(&abi.temporary);
     let &[a, b, between] = computed.get(..COMPUTED).unwrap_or_default() else {
         return Err("there are too few registers that a function may change".to_owned());
     };
-    let mut free = registers(&abi.free(&abi.arguments[..program.arrays.len()]));
+    let arrays = program.arrays.len();
+    let mut arguments: Vec<u32> = abi.arguments.iter().copied().take(arrays).collect();
+    let mut free = registers(&abi.free(&arguments));
     free.retain(|r| ![a, b, between].contains(r));
+    // Code of the host looks for arrays where arguments are.
+    let more = arrays - arguments.len();
+    if more > free.len() || more > 0 && !program.host.is_empty() {
+        return Err("more arrays than registers for them".to_owned());
+    }
+    let others = free.split_off(free.len() - more);
+    arguments.extend(others.into_iter().filter_map(|r| u32::try_from(r).ok()));
     free.reverse();
     let mut writer = Writer {
         machine,
         host: Host::of(machine)?,
-        arguments,
+        arguments: registers(&arguments),
         operands: [a, b],
         between,
         free,
@@ -194,7 +200,12 @@ fn written(machine: &Machine, program: &CommandProgram) -> Result<Written, Strin
         let around = writer.program(program, &body)?;
         if writer.needed.is_subset(&writer.asked) {
             let code = writer.code;
-            return Ok(Written { code, body, around });
+            return Ok(Written {
+                arguments,
+                code,
+                body,
+                around,
+            });
         }
         writer.asked.append(&mut writer.needed);
         writer.code.clear();
