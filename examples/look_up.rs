@@ -8,7 +8,7 @@
 
 use isaforge::autoir::dictionary::Binding;
 use isaforge::semantics::bits::Bits;
-use isaforge::semantics::eval::Program;
+use isaforge::semantics::eval::CompiledTerms;
 use isaforge::semantics::sort::Sort;
 use isaforge::semantics::value::{Memory, Value};
 use std::process::ExitCode;
@@ -56,7 +56,7 @@ fn look_up(path: &str, name: &str) -> Result<(), String> {
     let term = member.term(operation).map_err(|error| error.to_string())?;
 
     // Compiled once, a meaning runs on many inputs: here all bytes of operand k are k + 1.
-    let program = Program::of(term);
+    let program = CompiledTerms::of(term);
     let inputs = program.inputs().iter().zip(1..);
     let values: Vec<Value> = inputs
         .map(|(input, byte)| match input.sort {

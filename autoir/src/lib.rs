@@ -9,7 +9,7 @@
 //! ```
 //! use autoir::dictionary::Dictionary;
 //! use semantics::bits::Bits;
-//! use semantics::eval::Program;
+//! use semantics::eval::CompiledTerms;
 //! use semantics::span::Source;
 //! use semantics::value::Value;
 //!
@@ -35,7 +35,7 @@
 //! assert_eq!(operation.name, "invert");
 //!
 //! // The meaning at the member's numbers, over its own operands, and its value on an input.
-//! let program = Program::of(member.term(operation).expect("a meaning"));
+//! let program = CompiledTerms::of(member.term(operation).expect("a meaning"));
 //! let value = program.run(&[Value::Bv(Bits::from_u64(8, 0x0f))]);
 //! assert_eq!(value, [Value::Bv(Bits::from_u64(8, 0xf0))]);
 //! ```

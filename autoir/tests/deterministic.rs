@@ -3,7 +3,7 @@
 
 use autoir::dictionary::Dictionary;
 use semantics::bits::Bits;
-use semantics::eval::{Input, Program};
+use semantics::eval::{CompiledTerms, Input};
 use semantics::instruction::Instruction;
 use semantics::span::Source;
 use semantics::subst::free_vars;
@@ -84,7 +84,7 @@ fn result(term: Term, seed: &[Option<u64>]) -> Bits {
         .enumerate()
         .map(|(k, i)| Value::Bv(bits(i.sort.width().expect("registers only"), k)))
         .collect();
-    let program = Program::compile(&[term], &inputs).expect("a closed term");
+    let program = CompiledTerms::compile(&[term], &inputs).expect("a closed term");
     program.run(&values)[0].bits().clone()
 }
 

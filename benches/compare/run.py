@@ -4,7 +4,7 @@
                                    [--output DIR] [KERNEL …]
 
 Installs what it needs into `target/compare` (see `setup.sh`) and starts itself again there. For
-every kernel: `kernel`, our code from the kernel file; `road`, our code from Halide's lowered
+every kernel: `kernel`, our code from the kernel file; `from_halide`, our code from Halide's lowered
 statements; `halide`, Halide's own code at the same schedule; `gcc` and `clang`, plain C of the
 same algorithm (the kernel file without its schedule) with `restrict`, at -O3 -march=native; where
 it is asked for by `--variants`, `auto`, our code of that file with a schedule that is searched for. Our
@@ -30,7 +30,7 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-VARIANTS = ["kernel", "road", "halide", "gcc", "clang"]
+VARIANTS = ["kernel", "from_halide", "halide", "gcc", "clang"]
 FLAGS = ["-std=gnu11", "-O3", "-march=native", "-fPIC", "-w"]
 
 TIMER = """
@@ -112,7 +112,7 @@ class Build:
         # What the search for a schedule took.
         self.seconds = None
         self.case.func.compile_to_lowered_stmt(
-            str(self.folder / "road.stmt"), self.case.arguments, hl.StmtOutputFormat.Text, self.target
+            str(self.folder / "lowered.stmt"), self.case.arguments, hl.StmtOutputFormat.Text, self.target
         )
         self.case.func.compile_to_object(str(self.folder / "pipeline.o"), self.case.arguments, "pipeline", self.target)
 
@@ -179,9 +179,9 @@ class Build:
             self.isaforge([self.without_schedule(), "--schedule", "auto", *sizes], source)
             self.seconds = time.monotonic() - begin
             return self.from_kernel(variant, data, source, self.options.ours_cc)
-        if variant == "road":
-            source = self.folder / "road.c"
-            self.isaforge(["--from-halide", str(self.folder / "road.stmt")], source)
+        if variant == "from_halide":
+            source = self.folder / "from_halide.c"
+            self.isaforge(["--from-halide", str(self.folder / "lowered.stmt")], source)
             name, declared = re.search(r"^int (\w+)\((.*)\) \{$", source.read_text(), re.M).groups()
             words = []
             for argument in order:
@@ -288,18 +288,18 @@ def geometric(values):
 
 
 def ratios(result):
-    """Times of Halide and of the better of gcc and clang, by our best and by each road."""
+    """Times of Halide and of the better of gcc and clang, by our best and by each way in."""
     t = {v: r["median"] for v, r in result.get("times", {}).items()}
     compilers = [t[v] for v in ("gcc", "clang") if v in t]
     out = {}
-    for ours in ("kernel", "road"):
+    for ours in ("kernel", "from_halide"):
         if ours in t and "halide" in t:
             out[f"halide/{ours}"] = t["halide"] / t[ours]
             if compilers:
                 out[f"compilers/{ours}"] = min(compilers) / t[ours]
     if "auto" in t and "kernel" in t:
         out["kernel/auto"] = t["kernel"] / t["auto"]
-    best = [t[v] for v in ("kernel", "road") if v in t]
+    best = [t[v] for v in ("kernel", "from_halide") if v in t]
     if best and "halide" in t:
         out["halide/best"] = t["halide"] / min(best)
         if compilers:
@@ -307,7 +307,7 @@ def ratios(result):
     return out
 
 
-COLUMNS = ("halide/kernel", "halide/road", "halide/best", "compilers/best", "kernel/auto")
+COLUMNS = ("halide/kernel", "halide/from_halide", "halide/best", "compilers/best", "kernel/auto")
 
 
 def table(results):
@@ -332,7 +332,7 @@ def table(results):
 
 
 def chart(results, size):
-    """Bars: how many times faster than Halide our better road is, on a logarithmic axis."""
+    """Bars: how many times faster than Halide our better code is, on a logarithmic axis."""
     rows = [(n, r["ratios"]["halide/best"]) for n, r in results["sizes"][size].items() if "halide/best" in r["ratios"]]
     height, left, width = 18 * len(rows) + 70, 210, 420
     place = lambda ratio: left + width * (math.log2(min(max(ratio, 0.25), 8)) + 2) / 5

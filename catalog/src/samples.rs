@@ -12,7 +12,7 @@ mod tests;
 use crate::flow::{Flow, Pattern, Source, Way};
 use autoir::dictionary::{Member, Operation};
 use semantics::bits::Bits;
-use semantics::eval::Program;
+use semantics::eval::CompiledTerms;
 use semantics::instruction::{Element, Role};
 use semantics::random::Random;
 use semantics::value::Value;
@@ -170,7 +170,7 @@ pub fn computed(operation: &Operation, member: &Member, flows: &[Flow]) -> Optio
     if term.sort().width().is_none_or(|w| w < flow.width) || flow.width > 64 {
         return None;
     }
-    let program = Program::of(term);
+    let program = CompiledTerms::of(term);
     let alike = alike(flow, &inputs);
     // Elements that stay as they are say nothing of an instruction that computes others.
     let first = &flow.elements[0].edges;

@@ -14,7 +14,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use store::local::write_whole;
 use target::Targets;
 use validate::calibrate::measure::Progress;
-use validate::calibrate::{Machine, table};
+use validate::calibrate::{ThisMachine, table};
 use validate::models::Language;
 
 #[cfg(test)]
@@ -48,7 +48,7 @@ fn calibrate(request: &Calibrate) -> Result<(), Vec<Diagnostic>> {
         let missing = Diagnostic::error("there is no C compiler");
         one(missing.hint("install gcc, or name a compiler in $CC"))
     })?;
-    let machine = Machine {
+    let machine = ThisMachine {
         targets: &targets,
         host: &host,
         compiler: &compiler,

@@ -210,7 +210,7 @@ pub(crate) fn settings(request: &Compile) -> Result<(Settings, Vec<Diagnostic>),
     )
     .without_structures(targets.structures());
     let operations = match program() {
-        Some(program) => operations.kept_in(assets::store(), &program),
+        Some(program) => operations.cached_in(assets::store(), &program),
         None => operations,
     };
     let options = Options {

@@ -21,7 +21,7 @@ use similarity::shard::Proofs;
 use smt::prover::Prover;
 use spec_parser::errata::{self, Errata};
 use spec_parser::intel::guide::{self, Counts};
-use spec_parser::meanings::Meanings;
+use spec_parser::lowering_cache::LoweringCache;
 use spec_parser::specs;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -138,11 +138,11 @@ pub(crate) fn instructions(
     folder: &Path,
     vendor: Option<&Path>,
 ) -> Result<Intake, Vec<Diagnostic>> {
-    let cached = Cached::of::<&str>(LOWERED, &[]);
-    let kept = cached.read(Meanings::read).unwrap_or_default();
-    let intake = instructions_known(folder, vendor, &kept)?;
-    if let Some(text) = kept.text() {
-        cached.put(&text);
+    let place = Cached::of::<&str>(LOWERED, &[]);
+    let cached = place.read(LoweringCache::read).unwrap_or_default();
+    let intake = instructions_known(folder, vendor, &cached)?;
+    if let Some(text) = cached.text() {
+        place.put(&text);
     }
     Ok(intake)
 }
@@ -154,9 +154,9 @@ pub(crate) fn instructions(
 pub(crate) fn instructions_known(
     folder: &Path,
     vendor: Option<&Path>,
-    kept: &Meanings,
+    cached: &LoweringCache,
 ) -> Result<Intake, Vec<Diagnostic>> {
-    let specs = specs::load_kept(&folder.join("manifest.yaml"), kept)?;
+    let specs = specs::load_cached(&folder.join("manifest.yaml"), cached)?;
     let mut intake = Intake {
         instructions: specs.instructions,
         diagnostics: specs.diagnostics,
@@ -171,7 +171,7 @@ pub(crate) fn instructions_known(
             Errata::default()
         };
         let loaded =
-            guide::load_kept(&source, &errata, kept).map_err(|diagnostic| vec![diagnostic])?;
+            guide::load_cached(&source, &errata, cached).map_err(|diagnostic| vec![diagnostic])?;
         let ours: BTreeSet<String> = intake.instructions.iter().map(|i| i.name.clone()).collect();
         let others = loaded
             .instructions
@@ -306,11 +306,11 @@ pub(crate) fn files(folder: &Path, vendor: Option<&Path>) -> Option<Vec<Vec<u8>>
 /// Finds the classes of the instructions and makes their dictionary. Readings that an
 /// earlier run has found are not found again.
 fn classify(intake: &Intake, prover: &Prover) -> (Dictionary, Report) {
-    let cached = Cached::of::<&str>(CANONICAL, &[]);
-    let kept = cached.read(CanonicalCache::read).unwrap_or_default();
-    let found = classify_known(intake, prover, &kept, &Proofs::default());
-    if let Some(text) = kept.text() {
-        cached.put(&text);
+    let place = Cached::of::<&str>(CANONICAL, &[]);
+    let cached = place.read(CanonicalCache::read).unwrap_or_default();
+    let found = classify_known(intake, prover, &cached, &Proofs::default());
+    if let Some(text) = cached.text() {
+        place.put(&text);
     }
     found
 }
@@ -319,7 +319,7 @@ fn classify(intake: &Intake, prover: &Prover) -> (Dictionary, Report) {
 pub(crate) fn classify_known(
     intake: &Intake,
     prover: &Prover,
-    kept: &CanonicalCache,
+    cached: &CanonicalCache,
     proofs: &Proofs,
 ) -> (Dictionary, Report) {
     let bar = terminal::bar("classifying", intake.instructions.len());
@@ -328,7 +328,7 @@ pub(crate) fn classify_known(
         bar.set_length(all as u64);
         bar.set_position(done as u64);
     };
-    let found = classify_cached(&intake.instructions, prover, kept, proofs, &progress);
+    let found = classify_cached(&intake.instructions, prover, cached, proofs, &progress);
     bar.finish_and_clear();
     let dictionary = autoir::build::build(&found, &intake.instructions);
     (dictionary, found.report)

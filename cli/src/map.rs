@@ -14,7 +14,7 @@ use crate::compile::{cannot_write, read};
 use crate::status::Status;
 use crate::{assets, auto, inspect, simulate, terminal};
 use codegen_gen::back_end::{BackEnd, Code};
-use codegen_gen::machine::{Form, Tiles};
+use codegen_gen::machine::{TextForm, Tiles};
 use kernel::data;
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
@@ -23,7 +23,7 @@ use schedule_space::pace;
 use semantics::diagnostic::{Diagnostic, Severity, render, suggest};
 use semantics::machine::Machine;
 use sim::memory::Memory;
-use sim::program::Program;
+use sim::program::MachineProgram;
 use sim::retirement::{self, Safe, Unsafe};
 use sim::run::Stopped;
 use smt::prover::Prover;
@@ -174,7 +174,9 @@ impl Mapping<'_> {
         };
         let text = run.code()?;
         let status = match &program.code {
-            mapped::Code::Commands(commands) => array::report(&run, commands, &asked, &mut report)?,
+            mapped::Code::Commands(commands, _) => {
+                array::report(&run, commands, &asked, &mut report)?
+            }
             mapped::Code::Function(function)
                 if function.has_loops(machine) || asked.keeps_loops(&scheduled) =>
             {
@@ -410,9 +412,9 @@ impl Run<'_> {
     /// The code.
     fn code(&self) -> Result<Code, Vec<Diagnostic>> {
         let form = match self.request.emit {
-            MapEmit::C => Form::C,
-            MapEmit::Asm => Form::Assembly,
-            MapEmit::Listing => Form::Listing,
+            MapEmit::C => TextForm::C,
+            MapEmit::Asm => TextForm::Assembly,
+            MapEmit::Listing => TextForm::Listing,
         };
         let version = env!("CARGO_PKG_VERSION");
         let from = self.kernel.source.name();
@@ -421,7 +423,7 @@ impl Run<'_> {
         let code = Tiles { machine, form }.code(self.program, &[about]);
         code.map_err(|reason| {
             let hint = match &self.program.code {
-                mapped::Code::Commands(_) => "take smaller sizes, or another form with `--emit`",
+                mapped::Code::Commands(..) => "take smaller sizes, or another form with `--emit`",
                 mapped::Code::Function(_) => {
                     "the machine's specification has no instruction for it"
                 }
@@ -516,7 +518,7 @@ fn outside(kernel: &Kernel) -> Diagnostic {
 /// told, and whether they are.
 fn ordered(machine: &Machine, function: &Function) -> Result<(String, bool), Diagnostic> {
     let name = &function.name;
-    let program = Program::new(&format!("{name}.s"), function.code.iter().cloned());
+    let program = MachineProgram::new(&format!("{name}.s"), function.code.iter().cloned());
     let words = program.bytes(machine)?;
     let (start, end) = (
         loops::settings(function),

@@ -78,7 +78,7 @@ pub(crate) struct WindowReport {
     /// The limit that ended the search, when one did.
     pub(crate) limit: Option<String>,
     /// Whether it was found in the memo.
-    pub(crate) kept: bool,
+    pub(crate) cached: bool,
     /// Whether anything was looked for: one lane of scalars is left to C.
     pub(crate) searched: bool,
     /// Instructions matched and expressions evaluated.
@@ -214,7 +214,7 @@ fn statement(source: &Source, span: Span) -> String {
 fn explanation(found: &synth::compile::WindowReport) -> Vec<String> {
     let search = &found.search;
     let mut lines = Vec::new();
-    if found.kept {
+    if found.cached {
         lines.push("found in the memo; `--no-memo` searches anew".to_owned());
         return lines;
     }
@@ -272,7 +272,7 @@ impl WindowReport {
             proof: None,
             seconds: found.time.iter().sum::<Duration>().as_secs_f64(),
             limit: None,
-            kept: found.kept,
+            cached: found.cached,
             searched: found.outcome != synth::compile::Outcome::Scalar,
             tried: found.search.matches as u64
                 + found

@@ -20,7 +20,7 @@ use similarity::cached::CanonicalCache;
 use similarity::class::Report;
 use similarity::shard::{Proofs, Work, prepare, prepare_rest};
 use smt::prover::Prover;
-use spec_parser::meanings::Meanings;
+use spec_parser::lowering_cache::LoweringCache;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -153,7 +153,7 @@ type Made = (Round, Work, [String; 3]);
 /// A part of the work on single instructions.
 fn single(request: &Build, share: Share, prover: &Prover) -> Result<Made, Vec<Diagnostic>> {
     let [part, of] = [share.part - 1, share.of].map(|n| n as usize);
-    let meanings = Meanings::part(part, of);
+    let meanings = LoweringCache::part(part, of);
     let intake = several(&request.specs, |folder, vendor| {
         intake::instructions_known(folder, vendor, &meanings)
     })?;
@@ -314,17 +314,17 @@ fn missing(parts: &[&Part], round: Round) -> Vec<Diagnostic> {
 
 /// What parts have found.
 struct Known {
-    meanings: Meanings,
+    meanings: LoweringCache,
     candidates: CanonicalCache,
     proofs: Proofs,
 }
 
 fn known(parts: &[Part]) -> Result<Known, Vec<Diagnostic>> {
-    let (mut meanings, mut candidates) = (Meanings::default(), Vec::new());
+    let (mut meanings, mut candidates) = (LoweringCache::default(), Vec::new());
     let mut proofs = Proofs::default();
     for part in parts {
         let [one, two, three] = &part.sections;
-        let read = Meanings::read(one)
+        let read = LoweringCache::read(one)
             .zip(CanonicalCache::read(two))
             .zip(Proofs::read(three));
         let Some(((more, read), proved)) = read else {

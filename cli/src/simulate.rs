@@ -11,7 +11,7 @@ use crate::{assets, inspect, terminal};
 use semantics::diagnostic::Diagnostic;
 use semantics::machine::Machine;
 use sim::memory::Memory;
-use sim::program::Program;
+use sim::program::MachineProgram;
 use sim::run::{Counts, Simulator, Stopped};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -80,13 +80,13 @@ fn run(request: &Simulate) -> Result<Status, Vec<Diagnostic>> {
 }
 
 /// The program: words when the file is called `.bin`, else text.
-fn program(machine: &Machine, path: &Path) -> Result<Program, Vec<Diagnostic>> {
+fn program(machine: &Machine, path: &Path) -> Result<MachineProgram, Vec<Diagnostic>> {
     if path.extension().is_some_and(|e| e == "bin") {
         let bytes = assets::contents(path).map_err(|e| vec![cannot_read(path, &e)])?;
-        return Program::from_words(machine, &path.display().to_string(), &bytes);
+        return MachineProgram::from_words(machine, &path.display().to_string(), &bytes);
     }
     let source = read(path).map_err(|d| vec![d])?;
-    Program::assemble(machine, &source)
+    MachineProgram::assemble(machine, &source)
 }
 
 /// Memory with its images.

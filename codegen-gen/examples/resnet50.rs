@@ -278,7 +278,7 @@ fn with_host(machine: &Machine, layer: &Layer, prover: &Prover) {
         let done = simulator.command(at, operands);
         done.unwrap_or_else(|fault| panic!("{fault}"));
     };
-    codegen_gen::loops::for_each_with_host(&counting, &program, &addresses, &mut next)
+    tile::systolic::code::for_each_with_host(&counting, &program, &addresses, &mut next)
         .expect("it is printed");
     let (slower, less) = used(&simulator);
     println!(

@@ -19,7 +19,7 @@ use crate::back_end::{BackEnd, Code, Language, Windows};
 use autoir::program::placed::{Placed, Placement};
 use halide::Import;
 use kernel::tree::{Expr, ExprKind, Role};
-use lowering::window::{Loop, Lowered, Node, Window};
+use lowering::window::{Loop, Lowered, LoweredNode, Window};
 use register::Registers;
 use scope::Scope;
 use semantics::diagnostic::Diagnostic;
@@ -261,12 +261,17 @@ impl Scope<'_> {
     }
 
     /// Loops and windows in order.
-    fn block(&mut self, nodes: &[Node], windows: &[(&Window, &Option<Placed>)], text: &mut Text) {
+    fn block(
+        &mut self,
+        nodes: &[LoweredNode],
+        windows: &[(&Window, &Option<Placed>)],
+        text: &mut Text,
+    ) {
         let mut loaded = Loaded::new();
         for node in nodes {
             match node {
-                Node::Loop(nest) => self.nest(nest, windows, text),
-                Node::Window { window: id, active } => match windows[*id] {
+                LoweredNode::Loop(nest) => self.nest(nest, windows, text),
+                LoweredNode::Window { window: id, active } => match windows[*id] {
                     (window, Some(program)) => {
                         let active = active.as_ref();
                         self.vector((*id, window), program, active, &mut loaded, text);

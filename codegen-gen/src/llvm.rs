@@ -18,7 +18,7 @@ use crate::c;
 use crate::lowering::Row;
 use autoir::program::placed::{Placed, Placement};
 use kernel::tree::{Param, Role};
-use lowering::window::{Lowered, Node, Window};
+use lowering::window::{Lowered, LoweredNode, Window};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 use target::Llvm;
@@ -197,10 +197,10 @@ fn chosen(f: &mut Function<'_>, register: usize, lo: &str, hi: &str) -> (String,
 
 type Programs<'a> = [(&'a Window, Option<&'a Placed>)];
 
-fn nodes(f: &mut Function<'_>, body: &[Node], windows: &Programs<'_>) -> Result<(), String> {
+fn nodes(f: &mut Function<'_>, body: &[LoweredNode], windows: &Programs<'_>) -> Result<(), String> {
     for node in body {
         match node {
-            Node::Loop(l) => {
+            LoweredNode::Loop(l) => {
                 let (lo, hi) = (f.index(&l.lo), f.index(&l.hi));
                 let (lo, hi) = match l.at {
                     Some(_) if l.step != 1 => {
@@ -217,7 +217,7 @@ fn nodes(f: &mut Function<'_>, body: &[Node], windows: &Programs<'_>) -> Result<
                     nodes(f, &l.body, windows)
                 })?;
             }
-            Node::Window { window, active } => {
+            LoweredNode::Window { window, active } => {
                 let (window, program) = windows[*window];
                 f.window(window, program, active.as_ref())?;
             }

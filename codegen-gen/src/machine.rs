@@ -8,7 +8,7 @@
 
 use crate::back_end::{BackEnd, Code, Language};
 use crate::c as written;
-use crate::loops::{self, Bases};
+use crate::loops;
 use crate::statements;
 use semantics::machine::{Abi, Machine, MachineInstruction, OperandKind, Syntax};
 use std::fmt::Write as _;
@@ -81,7 +81,7 @@ pub fn lines(machine: &Machine, code: &[Placed]) -> Result<Vec<String>, String> 
 
 /// How mapped programs are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Form {
+pub enum TextForm {
     /// A function in C.
     C,
     /// A function in assembly.
@@ -96,36 +96,32 @@ pub struct Tiles<'m> {
     /// The machine.
     pub machine: &'m Machine,
     /// How its programs are written.
-    pub form: Form,
+    pub form: TextForm,
 }
 
 impl BackEnd<MappedProgram> for Tiles<'_> {
     fn code(&self, program: &MappedProgram, about: &[String]) -> Result<Code, String> {
         let machine = self.machine;
         let program = &match self.form {
-            Form::C | Form::Assembly => named(program),
-            Form::Listing => program.clone(),
+            TextForm::C | TextForm::Assembly => named(program),
+            TextForm::Listing => program.clone(),
         };
-        if let (Some(spelt), mapped::Code::Function(code)) = (&machine.spelt, &program.code) {
-            match self.form {
-                Form::C => return statements::c(machine, spelt, code, about),
-                Form::Assembly => {
-                    let isa = &machine.isa;
-                    return Err(format!("programs of {isa} are C: `--emit c` writes them"));
-                }
-                Form::Listing => {}
+        let code = match (&program.code, self.form) {
+            (mapped::Code::Commands(code, _), TextForm::C) => {
+                return loops::c(machine, code, about);
             }
-        }
-        let text = match (&program.code, self.form) {
-            (mapped::Code::Function(code), Form::C) => return c(machine, code, about),
-            (mapped::Code::Commands(code), Form::C) => return loops::c(machine, code, about),
-            (mapped::Code::Function(code), Form::Assembly) => function(machine, code)?,
-            (mapped::Code::Commands(code), Form::Assembly) => loops::assembly(machine, code)?,
-            (mapped::Code::Function(code), Form::Listing) => listing_of(machine, code),
-            (mapped::Code::Commands(code), Form::Listing) => {
-                let bases = Bases::Fixed(&program.addresses);
-                listing(machine, &loops::code(machine, code, bases)?)
+            (mapped::Code::Commands(_, code), _) => code.as_ref().map_err(String::clone)?,
+            (mapped::Code::Function(code), _) => code,
+        };
+        let text = match (self.form, &machine.spelt) {
+            (TextForm::C, Some(spelt)) => return statements::c(machine, spelt, code, about),
+            (TextForm::C, None) => return c(machine, code, about),
+            (TextForm::Assembly, Some(_)) => {
+                let isa = &machine.isa;
+                return Err(format!("programs of {isa} are C: `--emit c` writes them"));
             }
+            (TextForm::Assembly, None) => function(machine, code)?,
+            (TextForm::Listing, _) => listing_of(machine, code),
         };
         Ok(Code::of(Language::Assembly, &[], text))
     }
@@ -136,7 +132,7 @@ fn named(program: &MappedProgram) -> MappedProgram {
     let mut program = program.clone();
     let (name, arrays) = match &mut program.code {
         mapped::Code::Function(code) => (&mut code.name, &mut code.arrays),
-        mapped::Code::Commands(code) => (&mut code.name, &mut code.arrays),
+        mapped::Code::Commands(code, _) => (&mut code.name, &mut code.arrays),
     };
     let around = |name: &str| {
         let number = name.strip_prefix('v').map(str::parse::<usize>);
@@ -150,6 +146,10 @@ fn named(program: &MappedProgram) -> MappedProgram {
     *name = function;
     for (array, fresh) in arrays.iter_mut().zip(fresh) {
         array.name = fresh;
+    }
+    if let mapped::Code::Commands(commands, Ok(code)) = &mut program.code {
+        code.name.clone_from(&commands.name);
+        code.arrays.clone_from(&commands.arrays);
     }
     program
 }
@@ -172,7 +172,12 @@ pub fn listing_of(machine: &Machine, program: &Function) -> String {
 /// A value that has no bits in its word, a machine without a convention.
 pub fn function(machine: &Machine, program: &Function) -> Result<String, String> {
     let name = &program.name;
-    let abi = convention(machine)?;
+    let abi = frame::convention(machine)?;
+    let mut registers = program.arguments.iter().map(|(_, register)| register);
+    if !registers.all(|register| abi.arguments.contains(register)) {
+        let most = abi.arguments.len();
+        return Err(format!("a function has at most {most} arrays in registers"));
+    }
     let file = &machine.files[program.scalars];
     let (mut text, mut own) = (String::new(), Vec::new());
     for &(array, register) in &program.arguments {
@@ -231,11 +236,6 @@ pub(crate) fn assembly(abi: &Abi, name: &str, lines: impl Iterator<Item = String
 /// Bytes of which a buffer's address is a multiple.
 const BUFFER: u32 = 16;
 
-pub(crate) fn convention(machine: &Machine) -> Result<&Abi, String> {
-    let abi = machine.abi.as_ref();
-    abi.ok_or_else(|| format!("{} does not say how functions are called", machine.isa))
-}
-
 /// A function in C with the arguments of [`function`]: arrays of the kernel; buffers that the
 /// schedule has made are its own, so that it is not called twice at once.
 ///
@@ -247,7 +247,7 @@ pub fn c(machine: &Machine, program: &Function, about: &[String]) -> Result<Code
         "coherence: a fence is needed before, and before the results are read.",
     ];
     let about = [about, &notes.map(str::to_owned)].concat();
-    let abi = convention(machine)?;
+    let abi = frame::convention(machine)?;
     let within = |lines: &[String]| -> String {
         let lines = lines.iter().map(|line| format!("{line}\\n"));
         lines.collect()

@@ -10,7 +10,7 @@ use semantics::machine::{Machine, OperandKind};
 use semantics::random::Random;
 use semantics::span::Source;
 use sim::memory::Memory;
-use sim::program::{Program, Setting};
+use sim::program::{MachineProgram, Setting};
 use sim::run::Simulator;
 use smt::config::Config;
 use smt::prover::Prover;
@@ -258,7 +258,7 @@ fn called(machine: &Machine, object: &Path, mapped: &Mapped) {
         &[&only[..], &[&path(&linked), &path(&image)]].concat(),
     );
     let words = std::fs::read(&image).expect("it was written");
-    let mut code = Program::from_words(machine, "linked", &words)
+    let mut code = MachineProgram::from_words(machine, "linked", &words)
         .unwrap_or_else(|wrong| panic!("{}: {}", program.name, render(&wrong)));
     let data = fill(kernel, sizes, &mut numbers(1));
     let expected = kernel::eval::run(kernel, &data).expect("it runs");
@@ -304,7 +304,7 @@ fn called(machine: &Machine, object: &Path, mapped: &Mapped) {
 
 /// The words that were meant are there, one behind the other.
 fn holds_as_meant(machine: &Machine, found: &[u64], program: &Function) {
-    let meant = Program::new("meant", program.code.iter().cloned());
+    let meant = MachineProgram::new("meant", program.code.iter().cloned());
     let meant = meant.words(machine).expect("values have their bits");
     let first = found.windows(meant.len()).position(|w| w == meant);
     let first = first.unwrap_or_else(|| panic!("{}", program.name));

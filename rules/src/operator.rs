@@ -360,7 +360,7 @@ fn masked(holds: Term, like: Term) -> Term {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use semantics::eval::{Input, Program};
+    use semantics::eval::{CompiledTerms, Input};
     use semantics::sort::Sort as TermSort;
 
     #[test]
@@ -382,7 +382,7 @@ mod tests {
                     inputs.iter().map(|i| Term::var(&i.name, i.sort)).collect();
                 let term = (operator.term)(&variables);
                 let program =
-                    Program::compile(&[term], &inputs).expect("a term over its variables");
+                    CompiledTerms::compile(&[term], &inputs).expect("a term over its variables");
                 let mut frame = program.frame(1 << all);
                 let (mut values, mut lo) = (Vec::new(), 0);
                 for (k, input) in inputs.iter().enumerate() {

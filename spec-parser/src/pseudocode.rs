@@ -11,7 +11,7 @@ pub(crate) mod reading;
 pub(crate) mod tree;
 
 use ast::{BinaryOp, Block, Expr, Name};
-use lower::machine::{Machine, Run};
+use lower::machine::{Execution, Run};
 use lower::value::{Computed, Value};
 use semantics::diagnostic::Diagnostic;
 use semantics::instruction::Operand;
@@ -45,7 +45,7 @@ pub(crate) trait Dialect: Sync {
     fn results(&self) -> &'static [&'static str];
 
     /// The value of a call of what the body does not define, or does in vain.
-    fn call(&self, machine: &mut Machine, name: &Name, args: &[Expr], span: Span) -> Run<Value>;
+    fn call(&self, machine: &mut Execution, name: &Name, args: &[Expr], span: Span) -> Run<Value>;
 
     /// What a call does that stands alone; none where that is not known.
     fn effect(&self, _name: &str, _arguments: &[Value]) -> Option<Effect> {
@@ -56,7 +56,7 @@ pub(crate) trait Dialect: Sync {
     /// dialect has no meaning of its own for it.
     fn apply(
         &self,
-        machine: &Machine,
+        machine: &Execution,
         op: BinaryOp,
         x: &Value,
         y: &Value,
@@ -73,7 +73,13 @@ pub(crate) trait Dialect: Sync {
     }
 
     /// The comparison that a variable holds.
-    fn compare(&self, machine: &Machine, operator: &Value, x: &Value, y: &Value) -> Computed<Term>;
+    fn compare(
+        &self,
+        machine: &Execution,
+        operator: &Value,
+        x: &Value,
+        y: &Value,
+    ) -> Computed<Term>;
 
     /// An entry of a table of constants.
     fn look_up(&self, table: &[i128], index: &Value) -> Computed<Value>;

@@ -6,8 +6,8 @@
 //! the dialects.
 
 use crate::family::{self, Member};
-use crate::meanings::{self, Meanings};
-use crate::pseudocode::{self, Dialect, lower::lower_kept};
+use crate::lowering_cache::{self, LoweringCache};
+use crate::pseudocode::{self, Dialect, lower::lower_cached};
 use crate::{manifest, matrix};
 use rayon::prelude::*;
 use semantics::diagnostic::Diagnostic;
@@ -36,17 +36,17 @@ pub struct Specs {
 /// # Errors
 /// When the manifest itself cannot be read.
 pub fn load(manifest: &Path) -> Result<Specs, Vec<Diagnostic>> {
-    load_kept(manifest, &Meanings::default())
+    load_cached(manifest, &LoweringCache::default())
 }
 
-/// The same, lowering only bodies whose meanings are not kept.
+/// The same, lowering only bodies whose meanings are not cached.
 ///
 /// # Errors
 /// When the manifest itself cannot be read.
-pub fn load_kept(manifest: &Path, kept: &Meanings) -> Result<Specs, Vec<Diagnostic>> {
+pub fn load_cached(manifest: &Path, cached: &LoweringCache) -> Result<Specs, Vec<Diagnostic>> {
     let dialect = manifest::dialect(manifest)?;
     if let Some(dialect) = pseudocode::dialect(&dialect) {
-        return intrinsics(dialect, manifest, kept);
+        return intrinsics(dialect, manifest, cached);
     }
     match dialect.as_str() {
         "matrix" => {
@@ -55,8 +55,8 @@ pub fn load_kept(manifest: &Path, kept: &Meanings) -> Result<Specs, Vec<Diagnost
             let instructions = instructions.chain(machine.views);
             let instructions: Vec<Instruction> = instructions.collect();
             let named = |i: &Instruction| Digest::of(i.name.as_str());
-            kept.deal(instructions.iter().map(|i| (named(i), "")));
-            let wanted = |i: &Instruction| kept.is_wanted(named(i));
+            cached.deal(instructions.iter().map(|i| (named(i), "")));
+            let wanted = |i: &Instruction| cached.is_wanted(named(i));
             Ok(Specs {
                 families: 0,
                 instructions: instructions.into_iter().filter(wanted).collect(),
@@ -71,7 +71,7 @@ pub fn load_kept(manifest: &Path, kept: &Meanings) -> Result<Specs, Vec<Diagnost
 fn intrinsics(
     dialect: &'static dyn Dialect,
     manifest: &Path,
-    kept: &Meanings,
+    cached: &LoweringCache,
 ) -> Result<Specs, Vec<Diagnostic>> {
     let manifest = manifest::load(manifest)?;
     let loaded = family::load(&manifest);
@@ -80,15 +80,15 @@ fn intrinsics(
         diagnostics: loaded.diagnostics,
         ..Specs::default()
     };
-    kept.deal(loaded.members.iter().map(|member| {
+    cached.deal(loaded.members.iter().map(|member| {
         let text = member.pseudocode.text.as_str();
-        let digest = meanings::digest(dialect.name(), &member.signature, text, false);
+        let digest = lowering_cache::digest(dialect.name(), &member.signature, text, false);
         (digest, text)
     }));
     let lowered: Vec<Result<Instruction, Vec<Refusal>>> = loaded
         .members
         .par_iter()
-        .map(|member| lower(dialect, member, kept))
+        .map(|member| lower(dialect, member, cached))
         .collect();
     let mut refused = Vec::new();
     for (member, result) in loaded.members.iter().zip(lowered) {
@@ -126,22 +126,22 @@ struct Refusal {
 fn lower(
     dialect: &'static dyn Dialect,
     member: &Member,
-    kept: &Meanings,
+    cached: &LoweringCache,
 ) -> Result<Instruction, Vec<Refusal>> {
     let text = &member.pseudocode.text;
     let source = Source::new(member.signature.name.clone(), text.clone());
     let whole = Span::new(0, text.len());
-    let mut instruction = lower_kept(dialect, &member.signature, &source, whole, false, kept)
+    let mut instruction = lower_cached(dialect, &member.signature, &source, whole, false, cached)
         .map_err(|diagnostics| {
-            let located = |d: Diagnostic| {
-                let span = d.place.as_ref().map_or(whole, |(_, span)| *span);
-                Refusal {
-                    written: member.pseudocode.stands(span.start),
-                    diagnostic: member.located(d, span),
-                }
-            };
-            diagnostics.into_iter().map(located).collect::<Vec<_>>()
-        })?;
+        let located = |d: Diagnostic| {
+            let span = d.place.as_ref().map_or(whole, |(_, span)| *span);
+            Refusal {
+                written: member.pseudocode.stands(span.start),
+                diagnostic: member.located(d, span),
+            }
+        };
+        diagnostics.into_iter().map(located).collect::<Vec<_>>()
+    })?;
     instruction.origin.file = member.source.name().to_owned();
     let line = member.source.line(member.place.start);
     instruction.origin.line = u32::try_from(line).unwrap_or(u32::MAX);

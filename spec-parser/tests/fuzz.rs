@@ -7,7 +7,7 @@
 //! as the specifications that they start from are the same. `ISAFORGE_FUZZ_SEED=N` runs one
 //! case and prints its text. Finds become tests in `tests/hostile.rs`.
 
-use semantics::eval::{Input, Program};
+use semantics::eval::{CompiledTerms, Input};
 use semantics::instruction::{Element, Form, Instruction, Operand, Role};
 use semantics::random::Random;
 use semantics::sort::Sort;
@@ -441,7 +441,7 @@ fn sound(signature: &Signature, instruction: &Instruction) {
         if output.name == "dst" {
             assert_eq!(output.term.sort(), Sort::Bv(signature.returns.width));
         }
-        if let Err(refused) = Program::compile(&[output.term], &inputs) {
+        if let Err(refused) = CompiledTerms::compile(&[output.term], &inputs) {
             let known = ["a function of a library", "is not an input"];
             let message = refused.message;
             assert!(known.iter().any(|k| message.contains(k)), "{message}");

@@ -3,7 +3,7 @@
 //! a condition, calls that stand alone.
 
 use semantics::bits::Bits;
-use semantics::eval::{Input, Program};
+use semantics::eval::{CompiledTerms, Input};
 use semantics::instruction::Instruction;
 use semantics::sort::Sort;
 use semantics::span::Source;
@@ -75,7 +75,7 @@ fn result(function: &Instruction, name: &str, values: &[(&str, Value)]) -> Value
             },
         })
         .collect();
-    let program = Program::compile(&[term], &inputs).expect("it can be run");
+    let program = CompiledTerms::compile(&[term], &inputs).expect("it can be run");
     let values: Vec<Value> = values.iter().map(|(_, v)| v.clone()).collect();
     program.run(&values).remove(0)
 }

@@ -1,7 +1,7 @@
 //! The matrix dialect on RVM: words, meanings against plain loops, and mistakes.
 
 use semantics::bits::Bits;
-use semantics::eval::{Input, Program};
+use semantics::eval::{CompiledTerms, Input};
 use semantics::machine::Machine;
 use semantics::random::Random;
 use semantics::value::{Memory, Value};
@@ -66,7 +66,7 @@ fn run(machine: &Machine, name: &str, values: &[(&str, Value)]) -> Value {
         })
         .collect();
     let term = semantics::unroll::unroll(found.instruction.term());
-    let program = Program::compile(&[term], &inputs).expect("the inputs are given");
+    let program = CompiledTerms::compile(&[term], &inputs).expect("the inputs are given");
     let values: Vec<Value> = values.iter().map(|v| v.1.clone()).collect();
     program.run(&values).remove(0)
 }

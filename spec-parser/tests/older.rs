@@ -3,7 +3,7 @@
 //! operands by number, operands that are overwritten.
 
 use semantics::bits::Bits;
-use semantics::eval::{Input, Program};
+use semantics::eval::{CompiledTerms, Input};
 use semantics::instruction::{Instruction, Role};
 use semantics::sort::Sort;
 use semantics::span::Source;
@@ -44,7 +44,7 @@ fn run(function: &Instruction, values: &[Bits], memory: &[(u64, u8)]) -> Vec<Val
         sort: Sort::Mem,
     });
     let terms: Vec<_> = function.outputs.iter().map(|o| o.term).collect();
-    let program = Program::compile(&terms, &inputs).expect("it can be run");
+    let program = CompiledTerms::compile(&terms, &inputs).expect("it can be run");
     let mut values: Vec<Value> = values.iter().cloned().map(Value::Bv).collect();
     values.push(Value::Mem(Memory {
         bytes: memory.iter().copied().collect(),

@@ -2,7 +2,7 @@
 //! mend what they name, and leave the older one's texts alone where these say something else.
 
 use semantics::bits::Bits;
-use semantics::eval::{Input, Program};
+use semantics::eval::{CompiledTerms, Input};
 use semantics::sort::Sort;
 use semantics::span::Source;
 use semantics::value::Value;
@@ -51,7 +51,7 @@ fn value(loaded: &Loaded, numbers: [u64; 2]) -> Option<u64> {
         sort: Sort::Bv(32),
     });
     let term = instruction.outputs[0].term;
-    let program = Program::compile(&[term], &inputs.collect::<Vec<_>>()).expect("it runs");
+    let program = CompiledTerms::compile(&[term], &inputs.collect::<Vec<_>>()).expect("it runs");
     match &program.run(&numbers.map(|n| Value::Bv(Bits::from_u64(32, n))))[..] {
         [Value::Bv(bits)] => bits.to_u64(),
         other => panic!("{other:?}"),

@@ -1,7 +1,7 @@
 //! Views of commands on declared state: what they mean, and mistakes in them.
 
 use semantics::bits::Bits;
-use semantics::eval::{Input, Program};
+use semantics::eval::{CompiledTerms, Input};
 use semantics::instruction::Instruction;
 use semantics::machine::Machine;
 use semantics::random::Random;
@@ -54,7 +54,7 @@ fn product_agrees(machine: &Machine, name: &str, rows: usize, transposed: bool) 
             sort: Sort::Bv(o.width),
         })
         .collect();
-    let program = Program::compile(&[unroll(view.term())], &inputs).expect("all are inputs");
+    let program = CompiledTerms::compile(&[unroll(view.term())], &inputs).expect("all are inputs");
     let mut random = Random::new(5);
     let values: Vec<Bits> = view.operands.iter().map(|o| random.bits(o.width)).collect();
     let (a, b) = (elements(&values[0], 8), elements(&values[1], 8));

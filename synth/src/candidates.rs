@@ -15,7 +15,6 @@ use crate::library::cached::LibraryCache;
 use crate::library::{Base, Library, OperandFunction, Taken, taken};
 use crate::memo::Memo;
 use crate::pairs::Pairs;
-use crate::search::CHEAPEST;
 use crate::search::bilinear::{Product, product};
 use crate::search::doubled::{Doubled, Half, Halving, doubled, turned};
 use crate::search::orders::{Order, in_any_order, ordered};
@@ -88,7 +87,7 @@ pub struct Candidates {
     /// Which of them are two on halves.
     pub(crate) doubled: Doubled,
     operators: OnceLock<u128>,
-    kept: Option<LibraryCache>,
+    cached: Option<LibraryCache>,
     bases: Memo<u32, Arc<OnceLock<Base>>>,
     libraries: Memo<(u32, BTreeSet<u64>), Arc<Library>>,
     taken: Memo<OperandFunction, Arc<Taken>>,
@@ -118,13 +117,13 @@ pub(crate) enum Equality {
 impl Candidates {
     /// The operations for which a target has an instruction with all its features. Library calls
     /// and sequences that a compiler makes are never candidates. What is derived from them lies in
-    /// `kept` for other runs.
+    /// `cached` for other runs.
     pub(crate) fn new(
         instructions: impl IntoIterator<Item = (Instance, Implementation)>,
         features: &BTreeSet<String>,
         costs: &CostTable,
         widths: Widths,
-        kept: Option<LibraryCache>,
+        cached: Option<LibraryCache>,
     ) -> Candidates {
         let admitted = instructions
             .into_iter()
@@ -156,7 +155,7 @@ impl Candidates {
             costs: costs.clone(),
             doubled: Doubled::default(),
             operators: OnceLock::new(),
-            kept,
+            cached,
             bases: Memo::default(),
             libraries: Memo::default(),
             taken: Memo::default(),
@@ -229,8 +228,8 @@ impl Candidates {
 
     /// Whether two functions of lanes are equal: asked once, whatever window it is for.
     pub(crate) fn equality(&self, x: Term, y: Term, prover: &Prover) -> Equality {
-        self.equalities.get_or((x, y), || match &self.kept {
-            Some(kept) => kept.equality(x, y, || compare(x, y, prover)),
+        self.equalities.get_or((x, y), || match &self.cached {
+            Some(cached) => cached.equality(x, y, || compare(x, y, prover)),
             None => compare(x, y, prover),
         })
     }
@@ -258,8 +257,8 @@ impl Candidates {
         let multiply = crate::lanes::signature_of(OpCode::BvMul);
         let least = || {
             let products = self.list.iter().filter(|c| c.signature() & multiply != 0);
-            let least = products.map(|c| c.cost).min().unwrap_or(CHEAPEST);
-            least.max(CHEAPEST)
+            let one = self.costs.processor.operation;
+            products.map(|c| c.cost).min().map_or(one, |c| c.max(one))
         };
         *self.cheapest_product.get_or_init(least)
     }
@@ -326,8 +325,8 @@ impl Candidates {
 
     /// The operations with results of a width, by what they do with whole registers.
     pub(crate) fn whole_library(&self, width: u32) -> Arc<WholeLibrary> {
-        let made = || match &self.kept {
-            Some(kept) => kept.whole(self, width),
+        let made = || match &self.cached {
+            Some(cached) => cached.whole(self, width),
             None => WholeLibrary::new(self, width),
         };
         self.whole.get_or(width, || Arc::new(made()))
@@ -346,8 +345,8 @@ impl Candidates {
         grammar: Grammar,
         find: impl FnOnce() -> Option<Option<Sequence>>,
     ) -> Option<Sequence> {
-        let found = || match &self.kept {
-            Some(kept) => kept.sequence(self, &lanes.question(grammar), find),
+        let found = || match &self.cached {
+            Some(cached) => cached.sequence(self, &lanes.question(grammar), find),
             None => find(),
         };
         self.narrowed.get_or_try((lanes, grammar), found)?
@@ -357,8 +356,8 @@ impl Candidates {
     /// there for other runs. Threads wait for the first that asks.
     pub(crate) fn base(&self, lanes: u32) -> Base {
         let own = self.bases.get_or(lanes, Arc::default);
-        let made = || match &self.kept {
-            Some(kept) => kept.base(self, lanes),
+        let made = || match &self.cached {
+            Some(cached) => cached.base(self, lanes),
             None => Base::new(self, lanes),
         };
         own.get_or_init(made).clone()

@@ -24,7 +24,7 @@ use crate::widths::Widths;
 use autoir::program::placed::Placement;
 use autoir::program::{Node, Program};
 use book::Book;
-use lowering::window::{Lowered, Node as Piece, Store as Target, Window};
+use lowering::window::{Lowered, LoweredNode, Store as Target, Window};
 use rayon::prelude::*;
 use semantics::sort::Sort;
 use semantics::subst::replace_vars;
@@ -104,7 +104,7 @@ pub struct WindowReport {
     /// What the search did.
     pub search: SearchReport,
     /// Whether it was found before.
-    pub kept: bool,
+    pub cached: bool,
 }
 
 /// A compiled kernel.
@@ -546,16 +546,16 @@ fn with_inputs(program: &Program, from: &Window, to: &Window) -> Program {
 const FEWER_GOALS: usize = 8;
 
 /// Windows that somewhere run with only some of their lanes.
-pub(crate) fn tails(nodes: &[Piece]) -> Vec<usize> {
+pub(crate) fn tails(nodes: &[LoweredNode]) -> Vec<usize> {
     let mut out = Vec::new();
     for node in nodes {
         match node {
-            Piece::Loop(l) => out.extend(tails(&l.body)),
-            Piece::Window {
+            LoweredNode::Loop(l) => out.extend(tails(&l.body)),
+            LoweredNode::Window {
                 window,
                 active: Some(_),
             } => out.push(*window),
-            Piece::Window { .. } => {}
+            LoweredNode::Window { .. } => {}
         }
     }
     out
@@ -626,7 +626,7 @@ pub(crate) fn compile_window(
         cost: 0,
         time: [searched, Duration::ZERO],
         search: search.report.clone(),
-        kept: false,
+        cached: false,
     };
     let mut claims = None;
     let mut program = None;
@@ -699,7 +699,7 @@ impl WindowReport {
             cost: 0,
             time: [Duration::ZERO; 2],
             search: SearchReport::default(),
-            kept: false,
+            cached: false,
         }
     }
 }

@@ -25,8 +25,6 @@ mod tests;
 /// What loads compete for, and stores.
 const LOADS: &str = "load";
 const STORES: &str = "store";
-/// More chains than this make no difference: no instruction that adds takes longer.
-const MOST_CHAINS: u32 = 8;
 
 /// What a window costs; of two that cost the same, the one is better whose instructions
 /// take less time of the machine in all.
@@ -76,7 +74,7 @@ impl WindowInput {
             },
             held: matches!(input.source, Source::Register(_)),
             chains: match (&input.source, window.carried()) {
-                (Source::Register(from), Some(to)) if *from == to => window.chains.min(MOST_CHAINS),
+                (Source::Register(from), Some(to)) if *from == to => window.chains,
                 _ => 0,
             },
         };
@@ -136,7 +134,7 @@ impl<'a> Estimator<'a> {
             widest_vector: widths.widest(),
             in_memory: memory.map(|i| i.name.clone()).collect(),
             held: held.map(|i| i.name.clone()).collect(),
-            carried: carried.map(|i| (i.name.clone(), i.chains)),
+            carried: carried.map(|i| (i.name.clone(), i.chains.min(costs.processor.chains))),
         }
     }
 

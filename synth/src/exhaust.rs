@@ -5,7 +5,7 @@
 //! product) is quick this way, because a lane's operands are narrow.
 
 use crate::goal::leaf;
-use semantics::eval::{Input, Program};
+use semantics::eval::{CompiledTerms, Input};
 use semantics::sort::Sort;
 use semantics::subst::{free_vars, rebuild};
 use semantics::term::Term;
@@ -92,7 +92,7 @@ pub(crate) fn decide_within(x: Term, y: Term, most: u32) -> Option<bool> {
         return None;
     }
     let count = 1usize << bits;
-    let program = Program::compile(&[x, y], &inputs).ok()?;
+    let program = CompiledTerms::compile(&[x, y], &inputs).ok()?;
     let mut frame = program.frame(count);
     let mut lo = 0;
     for (k, &width) in widths.iter().enumerate() {

@@ -9,7 +9,7 @@
 
 use semantics::bits::Bits;
 use semantics::build as b;
-use semantics::eval::{Input, Program};
+use semantics::eval::{CompiledTerms, Input};
 use semantics::op::OpCode;
 use semantics::sort::Sort;
 use semantics::term::{Kind, Term};
@@ -248,7 +248,8 @@ pub fn behaviours(term: Term, inputs: &[(String, u32)], orders: &[&[usize]]) -> 
         sort: Sort::Bv(*width),
     });
     let named: Vec<Input> = named.collect();
-    let program = Program::compile(&[term], &named).expect("a function reads only its inputs");
+    let program =
+        CompiledTerms::compile(&[term], &named).expect("a function reads only its inputs");
     let mut frame = program.frame(TESTS);
     let run = |order: &&[usize]| {
         for (k, (_, width)) in inputs.iter().enumerate() {

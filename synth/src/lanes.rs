@@ -20,7 +20,7 @@ use crate::cost::Cost;
 use crate::lane_function::LaneFunction;
 use crate::limit::Limit;
 use semantics::bits::Bits;
-use semantics::eval::{Input, Program};
+use semantics::eval::{CompiledTerms, Input};
 use semantics::sort::Sort;
 use semantics::subst::replace_vars;
 use semantics::term::Term;
@@ -251,7 +251,7 @@ fn value_at(term: Term, goal: &LaneGoal, input: &[Bits]) -> Bits {
         .collect();
     let value = replace_vars(term, &map);
     value.as_bits().cloned().unwrap_or_else(|| {
-        let run = Program::of(value).run(&[]);
+        let run = CompiledTerms::of(value).run(&[]);
         run[0].bits().clone()
     })
 }
@@ -376,7 +376,7 @@ struct Round<'a> {
     ops: &'a [LaneOp],
     limits: LaneLimits,
     target: Vec<u64>,
-    programs: Vec<(Program, semantics::eval::Frame)>,
+    programs: Vec<(CompiledTerms, semantics::eval::Frame)>,
     entries: Vec<Entry>,
     by_width: HashMap<u32, Vec<usize>>,
     seen: HashMap<u128, Cost>,
@@ -407,7 +407,7 @@ impl<'a> Round<'a> {
             })
             .collect();
         let program =
-            Program::compile(&[goal.term], &inputs).expect("a goal reads only its leaves");
+            CompiledTerms::compile(&[goal.term], &inputs).expect("a goal reads only its leaves");
         let mut frame = program.frame(count);
         for (k, words) in tests.leaves.iter().enumerate() {
             program.input_words(&mut frame, k).copy_from_slice(words);
@@ -425,7 +425,7 @@ impl<'a> Round<'a> {
                         sort: Sort::Bv(*w),
                     })
                     .collect();
-                let program = Program::compile(&[op.term], &inputs)
+                let program = CompiledTerms::compile(&[op.term], &inputs)
                     .expect("a lane function reads its operands");
                 let frame = program.frame(count);
                 (program, frame)

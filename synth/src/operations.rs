@@ -103,7 +103,7 @@ impl TargetOperations {
 
     /// The same target, which keeps in a store for other runs of a program what a search derives from its
     /// operations.
-    pub fn kept_in(self, store: &Store, program: &str) -> TargetOperations {
+    pub fn cached_in(self, store: &Store, program: &str) -> TargetOperations {
         TargetOperations {
             cached: Some((store.clone(), program.to_owned())),
             ..self

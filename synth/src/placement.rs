@@ -10,6 +10,7 @@
 mod check;
 mod loads;
 mod moves;
+mod tables;
 mod unrolling;
 mod variables;
 
@@ -17,7 +18,7 @@ use crate::compile::tails;
 use crate::operations::TargetOperations;
 use crate::pairs::as_operands;
 use crate::widths::NUMBERS;
-use autoir::program::placed::{Placed, Placement, Residence};
+use autoir::program::placed::{Copied, Placed, Placement, Residence};
 use autoir::program::{Argument, Instance, Node, Program, Region, Value};
 use autoir::transfer::{Transfer, first_constant};
 use lowering::window::{Input, Lowered, Source, Store, Window};
@@ -148,11 +149,13 @@ impl Placer<'_> {
         let mut program = self.new;
         program.operations = self.operations.into();
         let placed = Placed {
+            tables: tables::elements(&program),
             program,
             inputs: self.inputs,
             result,
         };
-        check::check(self.window, self.active, self.old, &images, &placed)?;
+        let window = (self.window, self.active);
+        check::check(self.lowered, window, self.old, &images, &placed)?;
         Ok(placed)
     }
 
@@ -184,7 +187,7 @@ impl Placer<'_> {
                 _ if self.variables.contains_key(id) => Residence::Variables(self.variables[id]),
                 1 => Residence::Number,
                 own if own == lanes => Residence::Memory,
-                _ => Residence::Buffer,
+                own => gathered(input, own, None),
             },
             Source::Array(access) if access.lanes == 1 => Residence::Number,
             Source::Array(access) if access.is_dense() && access.lanes == lanes => {
@@ -196,11 +199,16 @@ impl Placer<'_> {
                     {
                         Residence::Memory
                     }
-                    true => Residence::Buffer,
+                    true => gathered(input, lanes, self.leading()),
                 }
             }
-            Source::Array(_) => Residence::Buffer,
+            Source::Array(access) => gathered(input, access.lanes, self.leading()),
         }
+    }
+
+    /// Of how many lanes of the result some are active, if not all are.
+    fn leading(&self) -> Option<u32> {
+        self.active.then_some(self.window.output.lanes)
     }
 
     /// Whether each part of an input that is used can be loaded under a mask.
@@ -217,6 +225,14 @@ impl Placer<'_> {
     /// Where the result goes after the window.
     fn result(&self) -> Residence {
         let lanes = self.window.output.lanes;
+        let scattered = || {
+            Residence::Buffer(Copied {
+                element: self.window.output.elem.bits(),
+                lanes,
+                period: lanes,
+                active: self.leading(),
+            })
+        };
         match &self.window.store {
             Store::Register(id) => match self.variables.get(id) {
                 Some(&width) => Residence::Variables(width),
@@ -225,10 +241,10 @@ impl Placer<'_> {
             },
             Store::Array(_) if lanes == 1 && !self.active => Residence::Number,
             Store::Array(access) if access.is_dense() => match self.active {
-                true if !self.stores_masked() => Residence::Buffer,
+                true if !self.stores_masked() => scattered(),
                 _ => Residence::Memory,
             },
-            Store::Array(_) => Residence::Buffer,
+            Store::Array(_) => scattered(),
         }
     }
 
@@ -300,7 +316,7 @@ impl Placer<'_> {
                 let region = Region::Input(name.to_owned());
                 Ok(self.access(&load.instance, &[mask], region, lo / 8))
             }
-            Residence::Memory | Residence::Buffer if self.moves.is_vector(width) => {
+            Residence::Memory | Residence::Buffer(_) if self.moves.is_vector(width) => {
                 if let Some(joint) = self.in_two(Transfer::Load(width), 0, width) {
                     let mut half = |at: u32| self.input(name, lo + at, joint.half, number);
                     let (low, high) = (half(0)?, half(joint.half)?);
@@ -310,7 +326,7 @@ impl Placer<'_> {
                 let region = Region::Input(name.to_owned());
                 Ok(self.access(&load.instance, &[], region, lo / 8))
             }
-            Residence::Memory | Residence::Buffer => match self.moves.low_end(width).cloned() {
+            Residence::Memory | Residence::Buffer(_) => match self.moves.low_end(width).cloned() {
                 Some(load) if !number => {
                     let region = Region::Input(name.to_owned());
                     Ok(self.access(&load.instance, &[], region, lo / 8))
@@ -494,7 +510,7 @@ impl Placer<'_> {
                     self.new.add(Node::Store { value, byte: 0 });
                 }
                 Residence::Memory if masked => self.store_masked(value, at)?,
-                Residence::Memory | Residence::Buffer => self.store_bits(value, kept, at)?,
+                Residence::Memory | Residence::Buffer(_) => self.store_bits(value, kept, at)?,
             }
             at += kept;
         }
@@ -569,6 +585,16 @@ impl Placer<'_> {
             _ => Err(format!("a number of {width} bits has no part to store")),
         }
     }
+}
+
+/// An input in a buffer, its elements gathered from so many.
+fn gathered(input: &Input, period: u32, active: Option<u32>) -> Residence {
+    Residence::Buffer(Copied {
+        element: input.ty.elem.bits(),
+        lanes: input.ty.lanes,
+        period,
+        active,
+    })
 }
 
 /// Whether a register is one number in every element.

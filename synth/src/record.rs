@@ -96,7 +96,7 @@ pub(crate) fn read(
         cost,
         time: [Duration::ZERO; 2],
         search: SearchReport::default(),
-        kept: true,
+        cached: true,
     };
     if head == "nothing" {
         let bounds = rest.lines().filter_map(bound).collect();

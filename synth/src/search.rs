@@ -18,6 +18,7 @@ mod common;
 mod cover;
 mod crossing;
 mod dealt;
+mod decompositions;
 mod defined;
 pub(crate) mod doubled;
 mod expansion;
@@ -43,7 +44,6 @@ pub(crate) mod signs;
 mod staged;
 mod tables;
 mod views;
-mod ways;
 mod whole;
 
 pub(crate) use narrowed::Lanes;
@@ -86,11 +86,9 @@ const MAX_NUMBERS: usize = 24;
 const MAX_LANE_SIZE: u32 = 60;
 /// The size up to which a function is enumerated before it is taken apart.
 const SMALL: u32 = 24;
-/// What the cheapest instruction costs.
-pub(crate) const CHEAPEST: Cost = 10;
-/// What a program of one register may cost at most that is looked for first, and then, and with how
-/// many goals each.
-const LOW_BOUNDS: [Cost; 3] = [4 * CHEAPEST, 12 * CHEAPEST, 36 * CHEAPEST];
+/// What a program of one register may cost at most that is looked for first, and then, in the cheapest
+/// operations, and with how many goals each.
+const LOW_BOUNDS: [Cost; 3] = [4, 12, 36];
 const LOW_GOALS: usize = 256;
 /// Goals for a window that is covered and whose lanes have nothing that instructions across lanes bring
 /// together.
@@ -220,7 +218,7 @@ pub struct Search<'a> {
     packings: HashMap<(u32, u32), Rc<Vec<pack::Packing>>>,
     moves: movement::Moves,
     crossings: HashMap<(u32, u32), Rc<Vec<crossing::Crossing>>>,
-    variants: HashMap<(usize, u32), Rc<Vec<ways::Variant>>>,
+    variants: HashMap<(usize, u32), Rc<Vec<decompositions::Variant>>>,
 }
 
 /// The cheapest value that was found for a goal, where one below a bound was looked for.
@@ -244,6 +242,14 @@ impl<'a> Search<'a> {
     /// What is taken by what is no operation.
     fn processor(&self) -> &'a Processor {
         &self.candidates.costs.processor
+    }
+
+    /// A bound that is no lower, one of few: what was looked for below one is not looked for again below
+    /// each that is a little higher.
+    fn coarse(&self, bound: Cost) -> Cost {
+        let step = self.processor().operation;
+        let steps = bound.div_ceil(step).checked_next_power_of_two();
+        steps.map_or(Cost::MAX, |steps| steps.saturating_mul(step))
     }
 
     /// A search over a window with these inputs and this meaning.
@@ -451,7 +457,8 @@ impl<'a> Search<'a> {
         let (end, all) = (self.bound, self.limits.goals);
         let stopped = self.report.stopped_by.clone();
         let first = self.report.goals;
-        for bound in LOW_BOUNDS.into_iter().filter(|bound| *bound < end) {
+        let bounds = LOW_BOUNDS.map(|most| most * self.processor().operation);
+        for bound in bounds.into_iter().filter(|bound| *bound < end) {
             self.limits.goals = all.min(self.report.goals + LOW_GOALS);
             self.bound = bound;
             let found = self.solve(goal, 0).filter(|(_, cost)| *cost < bound);
@@ -624,7 +631,7 @@ impl<'a> Search<'a> {
         }
         self.report.goals += 1;
         self.open.insert(goal.clone());
-        self.bound = coarse(bound);
+        self.bound = self.coarse(bound);
         let found = self.expand(goal, depth);
         self.open.remove(goal);
         self.bound = bound;
@@ -632,7 +639,7 @@ impl<'a> Search<'a> {
         if let Some((value, _)) = found {
             self.claim(value, goal);
         }
-        let bound = coarse(bound);
+        let bound = self.coarse(bound);
         self.solved.insert(key, Solved { found, bound });
         found
     }
@@ -783,13 +790,6 @@ impl<'a> Search<'a> {
             cost,
         ))
     }
-}
-
-/// A bound that is no lower, one of few: what was looked for below one is not looked for again below
-/// each that is a little higher.
-fn coarse(bound: Cost) -> Cost {
-    let steps = bound.div_ceil(CHEAPEST).checked_next_power_of_two();
-    steps.map_or(Cost::MAX, |steps| steps.saturating_mul(CHEAPEST))
 }
 
 fn cheaper(a: Option<(Value, Cost)>, b: Option<(Value, Cost)>) -> Option<(Value, Cost)> {

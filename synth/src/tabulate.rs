@@ -7,7 +7,7 @@
 use crate::fragment::{Fragment, constant_bits, operands, regular, replace, variable};
 use crate::legal::raw;
 use semantics::bits::Bits;
-use semantics::eval::{Input, Program};
+use semantics::eval::{CompiledTerms, Input};
 use semantics::op::{Op, OpCode};
 use semantics::range::range;
 use semantics::sort::Sort;
@@ -150,7 +150,7 @@ impl Function {
             name: variable(0, width).as_var()?.to_owned(),
             sort: Sort::Bv(width),
         };
-        let program = Program::compile(&[self.piece], &[input]).ok()?;
+        let program = CompiledTerms::compile(&[self.piece], &[input]).ok()?;
         let mut frame = program.frame(self.values.len());
         program
             .input_words(&mut frame, 0)

@@ -10,7 +10,7 @@
 use crate::candidates::{Action, Candidate, Candidates};
 use autoir::program::Formal;
 use semantics::bits::Bits;
-use semantics::eval::{Input, Program};
+use semantics::eval::{CompiledTerms, Input};
 use semantics::instruction::Form;
 use semantics::random::Random;
 use semantics::sort::Sort;
@@ -150,7 +150,7 @@ fn choices(constants: &[&Formal]) -> Option<Vec<Vec<Bits>>> {
 
 /// A compiled function, its registers filled with the fixed inputs.
 struct Function {
-    program: Program,
+    program: CompiledTerms,
     frame: semantics::eval::Frame,
     registers: usize,
     constants: usize,
@@ -175,7 +175,7 @@ impl Function {
             .map(named)
             .collect();
         let inputs = inputs?;
-        let program = Program::compile(&[low], &inputs).ok()?;
+        let program = CompiledTerms::compile(&[low], &inputs).ok()?;
         let mut frame = program.frame(TESTS);
         for (k, &(variable, position, lo)) in read.iter().enumerate() {
             for test in 0..TESTS {

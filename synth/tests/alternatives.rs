@@ -2,7 +2,7 @@
 
 use semantics::bits::Bits;
 use semantics::build as b;
-use semantics::eval::{Input, Program};
+use semantics::eval::{CompiledTerms, Input};
 use semantics::float::Format;
 use semantics::op::{Op, OpCode};
 use semantics::random::Random;
@@ -43,7 +43,7 @@ fn are_equal(t: Term, others: &[Term]) {
     });
     let inputs: Vec<Input> = inputs.collect();
     let all: Vec<Term> = [&[t], others].concat();
-    let program = Program::compile(&all, &inputs).expect("they read the same");
+    let program = CompiledTerms::compile(&all, &inputs).expect("they read the same");
     let mut random = Random::new(5);
     for _ in 0..TRIED {
         let values = variables.iter().map(|v| value(&mut random, v.width()));

@@ -5,7 +5,7 @@ use super::browser::Browser;
 use super::guide::{BUILD, SHOWN, browser};
 use autoir::dictionary::{Binding, Dictionary, Member, Operation};
 use semantics::bits::Bits;
-use semantics::eval::Program;
+use semantics::eval::CompiledTerms;
 use semantics::instruction::{Operand, Role};
 use semantics::random::Random;
 use semantics::span::Source;
@@ -123,7 +123,7 @@ fn expected(operation: &Operation, member: &Member, given: &Given) -> Option<Vec
                 sort: v.sort(),
             })
             .collect();
-        let program = Program::compile(&[term], &inputs).ok()?;
+        let program = CompiledTerms::compile(&[term], &inputs).ok()?;
         // What is read beside operands and memory is 0 on the page.
         let value = |input: &semantics::eval::Input| match given.bits.get(&input.name) {
             Some(bits) => Value::Bv(bits.clone()),

@@ -55,7 +55,7 @@ pub struct Measured {
 }
 
 /// Measures the kinds of the instructions whose names contain the filter.
-pub fn calibrate(machine: &Machine<'_>, filter: Option<&str>) -> Measured {
+pub fn calibrate(machine: &ThisMachine<'_>, filter: Option<&str>) -> Measured {
     let kinds = kinds(machine.all, filter, machine);
     Measured {
         costs: machine.costs(&kinds),
@@ -68,7 +68,7 @@ type Kinds<'a> = BTreeMap<Key, &'a Instruction>;
 
 /// The kinds that this processor has: for each the instruction with the fewest operands,
 /// the first by name among equals.
-fn kinds<'a>(all: &'a [Instruction], filter: Option<&str>, machine: &Machine<'_>) -> Kinds<'a> {
+fn kinds<'a>(all: &'a [Instruction], filter: Option<&str>, machine: &ThisMachine<'_>) -> Kinds<'a> {
     let mut kinds: Kinds<'a> = BTreeMap::new();
     for instruction in all {
         let wanted = filter.is_none_or(|f| instruction.name.contains(f));
@@ -106,7 +106,7 @@ fn key(instruction: &Instruction) -> Option<Key> {
 }
 
 /// This machine and what it can be asked.
-pub struct Machine<'a> {
+pub struct ThisMachine<'a> {
     /// The features that there are.
     pub targets: &'a Targets,
     /// Those that it has.
@@ -119,7 +119,7 @@ pub struct Machine<'a> {
     pub progress: &'a dyn Progress,
 }
 
-impl<'a> Machine<'a> {
+impl<'a> ThisMachine<'a> {
     /// Measures probes.
     fn run(&self, what: &'static str, probes: &[Probe<'_>]) -> Vec<Option<Figure>> {
         measure::run(self.compiler, what, probes, self.progress)

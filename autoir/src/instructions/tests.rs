@@ -179,7 +179,7 @@ fn members_become_instances() {
         [OperandSource::Formal(0), OperandSource::Constant(0)]
     );
     let input = [semantics::value::Value::Bv(Bits::from_u64(8, 0x5a))];
-    let run = |t| semantics::eval::Program::of(t).run(&input);
+    let run = |t| semantics::eval::CompiledTerms::of(t).run(&input);
     assert_eq!(run(same.term), input, "all of one value");
 }
 

@@ -7,6 +7,7 @@
 
 use super::{Program, Value};
 use crate::instructions::Selection;
+use semantics::bits::Bits;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Where the bits of an input, or of the result, are outside of the program.
@@ -16,11 +17,33 @@ pub enum Residence {
     Memory,
     /// In memory of the window's own, into which elements are gathered before, or from which
     /// they are scattered after.
-    Buffer,
+    Buffer(Copied),
     /// In variables of so many bits each.
     Variables(u32),
     /// In a variable of one element, which is the same in every lane.
     Number,
+}
+
+/// Elements that are copied one by one, between a buffer and where they are outside of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Copied {
+    /// Bits of an element.
+    pub element: u32,
+    /// Elements of the buffer. Of an input those that are not copied are 0.
+    pub lanes: u32,
+    /// The element of number `l` is that of number `l % period` outside.
+    pub period: u32,
+    /// Where only leading lanes of the result are active: of how many, and as large a part of the
+    /// elements is copied, rounded up. All are where this is none.
+    pub active: Option<u32>,
+}
+
+impl Copied {
+    /// How many elements are copied when so many lanes are active.
+    pub fn elements(&self, active: u32) -> u32 {
+        self.active
+            .map_or(self.lanes, |of| (active * self.lanes).div_ceil(of))
+    }
 }
 
 /// A program that has been placed, and where its inputs and its result are.
@@ -32,6 +55,8 @@ pub struct Placed {
     pub inputs: BTreeMap<String, Residence>,
     /// Where the result goes.
     pub result: Residence,
+    /// The tables of constants, each with the width of the elements that it is written as.
+    pub tables: BTreeMap<Bits, u32>,
 }
 
 /// The programs of a kernel, placed.

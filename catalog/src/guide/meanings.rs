@@ -9,7 +9,7 @@ use super::data::Table;
 use super::pack;
 use crate::record::{Catalog, Instruction};
 use autoir::dictionary::{Operation, Returned};
-use semantics::eval::{Input, Program};
+use semantics::eval::{CompiledTerms, Input};
 use semantics::subst::free_vars;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -76,7 +76,7 @@ fn meaning(
             .map(|(name, sort)| Input { name, sort })
             .collect();
         // A function of a library has no values.
-        Program::compile(&[term], &inputs).ok()?;
+        CompiledTerms::compile(&[term], &inputs).ok()?;
         for input in inputs {
             if !member.operands.iter().any(|o| o.name == input.name) {
                 state.insert(input.name, input.sort.width().unwrap_or(0));

@@ -13,7 +13,7 @@ use kernel::data::{fill, numbers};
 use kernel::eval::{self, Data};
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
-use lowering::window::{Lowered, Node};
+use lowering::window::{Lowered, LoweredNode};
 use schedule::Scheduled;
 use schedule::directive::Directive;
 use schedule_space::climb::{self, Evaluate, Found, Limits, search};
@@ -390,7 +390,7 @@ impl CostEstimator<'_> {
         let alone = Lowered {
             windows: new.iter().map(|&k| lowered.windows[k].clone()).collect(),
             body: (new.iter().enumerate())
-                .map(|(window, k)| Node::Window {
+                .map(|(window, k)| LoweredNode::Window {
                     window,
                     active: partial.get(k).cloned(),
                 })
@@ -407,18 +407,18 @@ impl CostEstimator<'_> {
 }
 
 /// The windows that run as tails, with the lanes that count.
-fn tails(body: &[Node]) -> BTreeMap<usize, kernel::index::Index> {
+fn tails(body: &[LoweredNode]) -> BTreeMap<usize, kernel::index::Index> {
     let mut all = BTreeMap::new();
     for node in body {
         match node {
-            Node::Loop(l) => all.extend(tails(&l.body)),
-            Node::Window {
+            LoweredNode::Loop(l) => all.extend(tails(&l.body)),
+            LoweredNode::Window {
                 window,
                 active: Some(active),
             } => {
                 all.insert(*window, active.clone());
             }
-            Node::Window { active: None, .. } => {}
+            LoweredNode::Window { active: None, .. } => {}
         }
     }
     all

@@ -16,7 +16,7 @@ use kernel::tree::Kernel;
 use lowering::window::Lowered;
 use semantics::span::Source;
 use sim::memory::Memory;
-use sim::program::Program;
+use sim::program::MachineProgram;
 use sim::run::Simulator;
 use spec_parser::errata::{self, Errata};
 use spec_parser::intel::guide;
@@ -415,7 +415,7 @@ fn assembly() -> Reader {
     let path = root().join("isa-specs/rvm/manifest.yaml");
     let (machine, _) = matrix::load::load(&path).expect("our machine is right");
     Box::new(
-        move |text| match Program::assemble(&machine, &Source::new("p.s", text)) {
+        move |text| match MachineProgram::assemble(&machine, &Source::new("p.s", text)) {
             Ok(program) => {
                 let mut simulator = Simulator::new(&machine, Memory::new(1 << 16));
                 let _ = simulator.run_quietly(&program, 2000);

@@ -163,7 +163,7 @@ fn agrees(window: &Window, program: &Program) -> bool {
         sort: Sort::Bv(i.ty.width()),
     });
     let inputs: Vec<Input> = inputs.collect();
-    let both = eval::Program::compile(&[whole, window.term], &inputs).expect("closed terms");
+    let both = eval::CompiledTerms::compile(&[whole, window.term], &inputs).expect("closed terms");
     let mut random = Random::new(7);
     (0..RUNS).all(|_| {
         let values = window

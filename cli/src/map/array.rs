@@ -17,7 +17,7 @@ use schedule_space::systolic::{Cycles, Decided};
 use semantics::diagnostic::Diagnostic;
 use semantics::machine::Machine;
 use sim::memory::Memory;
-use sim::program::Program;
+use sim::program::MachineProgram;
 use sim::run::{Simulator, Stopped};
 use sim::timing::Taken;
 use smt::prover::Prover;
@@ -135,7 +135,7 @@ fn with_host(
             }
             Step::Host(code) => {
                 simulator.arguments(addresses);
-                let listing = Program::new(&program.name, code.iter().cloned());
+                let listing = MachineProgram::new(&program.name, code.iter().cloned());
                 match simulator.run_quietly(&listing, super::MOST_STEPS) {
                     Ok(counts) => instructions += counts.total(),
                     Err(Stopped::Fault(f)) => fault = Some(f.message.clone()),
@@ -157,7 +157,7 @@ fn each_command(
     f: &mut dyn FnMut(usize, &[i64], u64),
 ) -> Result<(), String> {
     if counts_host(machine) {
-        return codegen_gen::loops::for_each_with_host(machine, program, addresses, f);
+        return tile::systolic::code::for_each_with_host(machine, program, addresses, f);
     }
     program.for_each(addresses, &mut |at, operands| f(at, operands, 0));
     Ok(())

@@ -8,7 +8,7 @@ use crate::status::Status;
 use kernel::data::{difference, fill, image, numbers};
 use semantics::diagnostic::Diagnostic;
 use sim::memory::Memory;
-use sim::program::{Program, Setting};
+use sim::program::{MachineProgram, Setting};
 use sim::run::{Simulator, Stopped};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -109,7 +109,7 @@ pub(super) fn simulated(
         return Err(vec![outside(kernel)]);
     }
     let code = program.code.iter().cloned();
-    let mut listed = Program::new(&format!("{}.s", program.name), code);
+    let mut listed = MachineProgram::new(&format!("{}.s", program.name), code);
     listed.settings = settings(program);
     let mut simulator = Simulator::new(machine, memory);
     let mut clock = Clock::new(machine, tile::map::in_flight(machine));

@@ -3,10 +3,10 @@
 //! In: a program of commands, where its arrays lie. Out: the figures that running it gives, from
 //! [`sim::timing`]; none where they depend on data.
 
-use codegen_gen::loops::{Around, around};
 use semantics::diagnostic::Diagnostic;
 use semantics::machine::Machine;
 use sim::timing::{Affine, Part, Taken, Unknown, taken};
+use tile::systolic::code::{Around, around};
 use tile::systolic::program::{Amount, CommandNode, CommandProgram};
 
 /// Why there are no figures.

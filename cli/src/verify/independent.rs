@@ -13,7 +13,7 @@ use autoir::verify::{Claimed, Pair, claims};
 use certify::ask::{Claim, Outcome};
 use certify::bits::Shown;
 use certify::many::{self, Asked, Plan};
-use certify::session::Program;
+use certify::session::SolverProgram;
 use lowering::window::Window;
 use semantics::diagnostic::Diagnostic;
 use semantics::instruction::Instruction;
@@ -39,7 +39,7 @@ const EFFORT: u64 = 30_000_000;
 pub(super) fn plan(solver: &str, asking: &Asking, effort: u64) -> Result<Plan, Status> {
     let plan = plan_within(solver, asking.answer_limit)?;
     Ok(Plan {
-        program: Program {
+        program: SolverProgram {
             units: Some(asking.effort.unwrap_or(effort)),
             ..plan.program
         },
@@ -52,7 +52,7 @@ pub(super) fn plan(solver: &str, asking: &Asking, effort: u64) -> Result<Plan, S
 
 /// The same, each answer within so many seconds.
 fn plan_within(solver: &str, limit: f64) -> Result<Plan, Status> {
-    let program = Program::named(solver);
+    let program = SolverProgram::named(solver);
     let started = std::process::Command::new(&program.path)
         .arg("--version")
         .output();

@@ -9,10 +9,9 @@ use super::register;
 use super::scope::Scope;
 use super::text::Text;
 use autoir::instructions::{Implementation, OperandSource};
-use autoir::program::placed::{Place, Placed, Residence};
+use autoir::program::placed::{Copied, Place, Placed, Residence};
 use autoir::program::{Argument, Node, Program, Region, Value};
 use kernel::index::Index;
-use kernel::tree::Access;
 use kernel::types::Elem;
 use lowering::window::{Input, Source, Store, Window};
 use semantics::bits::Bits;
@@ -58,7 +57,7 @@ impl Scope<'_> {
         let bound = active.map(|_| places.active.clone());
         for input in &window.inputs {
             let residence = placed.inputs[&input.name];
-            let place = self.place(input, residence, window, bound.as_deref(), text);
+            let place = self.place(input, residence, bound.as_deref(), text);
             places.inputs.insert(input.name.clone(), place);
         }
         places.result = self.result(window, placed.result, text);
@@ -80,8 +79,10 @@ impl Scope<'_> {
             loaded.insert(place, name.clone());
             values.push(name);
         }
-        if placed.result == Residence::Buffer {
-            self.scatter(window, &places, bound.as_deref(), text);
+        if let (Residence::Buffer(copied), Store::Array(access)) = (placed.result, &window.store) {
+            let place = self.element(access, Some("l"));
+            let buffer = format!("{}[l]", places.result[0]);
+            self.copied(copied, bound.as_deref(), (&place, &buffer), text);
         }
     }
 
@@ -120,7 +121,7 @@ impl Scope<'_> {
             Node::Apply { operation, args } => {
                 let instance = program.operation(*operation);
                 let instruction = self.placement.selection.of(instance);
-                let call = self.call(instruction, args, (program, values), places, text);
+                let call = self.call(instruction, args, (placed, values), places, text);
                 if width == 0 {
                     text.line(&format!("{call};"));
                     return String::new();
@@ -155,21 +156,23 @@ impl Scope<'_> {
         &mut self,
         input: &Input,
         residence: Residence,
-        window: &Window,
         active: Option<&str>,
         text: &mut Text,
     ) -> Vec<String> {
         let place = match (&input.source, residence) {
             (Source::Register(id), Residence::Variables(_)) => return self.pieces[id].clone(),
-            (Source::Register(id), Residence::Buffer) => {
-                let name = self.register(*id).to_owned();
-                let lanes = self.kernel.registers[*id].ty.lanes;
-                let element = format!("{name}[l % {lanes}]");
-                self.buffer(input, &element, &input.ty.lanes.to_string(), text)
-            }
             (Source::Register(id), Residence::Memory) => self.register(*id).to_owned(),
-            (Source::Array(access), Residence::Buffer) => {
-                self.gather(input, access, window, active, text)
+            (source, Residence::Buffer(copied)) => {
+                let lane = match copied.period == copied.lanes {
+                    true => "l".to_owned(),
+                    false => format!("l % {}", copied.period),
+                };
+                let element = match source {
+                    Source::Array(access) => self.element(access, Some(&lane)),
+                    Source::Register(id) => format!("{}[{lane}]", self.register(*id)),
+                    Source::Scalar(_) | Source::Index(_) => unreachable!("they are numbers"),
+                };
+                self.buffer(input, &element, (copied, active), text)
             }
             (Source::Array(access), Residence::Memory) => {
                 format!("&{}", self.element(access, None))
@@ -190,40 +193,40 @@ impl Scope<'_> {
         vec![place]
     }
 
-    /// Elements that are not consecutive, or not all there, put into a buffer.
-    fn gather(
+    /// A buffer whose elements are so many that lie elsewhere; the rest is 0.
+    fn buffer(
         &mut self,
         input: &Input,
-        access: &Access,
-        window: &Window,
-        active: Option<&str>,
+        element: &str,
+        (copied, active): (Copied, Option<&str>),
         text: &mut Text,
     ) -> String {
-        let lanes = input.ty.lanes;
-        let lane = match access.lanes == lanes {
-            true => "l".to_owned(),
-            false => format!("l % {}", access.lanes),
-        };
-        let element = self.element(access, Some(&lane));
-        let out = window.output.lanes;
-        let bound = match active {
-            Some(active) if lanes == out => active.to_owned(),
-            Some(active) => format!("({active} * {lanes} + {}) / {out}", out - 1),
-            None => lanes.to_string(),
-        };
-        self.buffer(input, &element, &bound, text)
-    }
-
-    /// A buffer whose element `l` is `element`, up to a bound; the rest is 0.
-    fn buffer(&mut self, input: &Input, element: &str, bound: &str, text: &mut Text) -> String {
         let name = self.fresh(&format!("b_{}", input.name));
         text.line(&format!(
             "{} = {{0}};",
-            self.declaration(input.ty.elem, input.ty.lanes.max(2), &name)
+            self.declaration(input.ty.elem, copied.lanes.max(2), &name)
         ));
-        text.line(&format!("for (int l = 0; l < {bound}; l++)"));
-        text.line(&format!("    {name}[l] = {element};"));
+        let to = format!("{name}[l]");
+        self.copied(copied, active, (&to, element), text);
         name
+    }
+
+    /// The loop that copies elements one by one.
+    fn copied(
+        &self,
+        copied: Copied,
+        active: Option<&str>,
+        (to, from): (&str, &str),
+        text: &mut Text,
+    ) {
+        let lanes = copied.lanes;
+        let bound = match (copied.active, active) {
+            (Some(of), Some(active)) if of == lanes => active.to_owned(),
+            (Some(of), Some(active)) => format!("({active} * {lanes} + {}) / {of}", of - 1),
+            _ => lanes.to_string(),
+        };
+        text.line(&format!("for (int l = 0; l < {bound}; l++)"));
+        text.line(&format!("    {to} = {from};"));
     }
 
     /// Consecutive bits of an input: a variable of vectors, or a number of up to 64 bits.
@@ -240,7 +243,7 @@ impl Scope<'_> {
             Residence::Variables(of) => place[(lo / of) as usize].clone(),
             Residence::Number if lo == 0 => format!("({number})({})", place[0]),
             Residence::Number => format!("({number})(({}) >> {lo})", place[0]),
-            Residence::Memory | Residence::Buffer => {
+            Residence::Memory | Residence::Buffer(_) => {
                 let name = self.fresh("n");
                 let from = register::offset(&place[0], lo / 8);
                 text.line(&format!("{number} {name};"));
@@ -290,22 +293,11 @@ impl Scope<'_> {
                 };
                 text.line(&format!("{} = {value};", place[0]));
             }
-            Residence::Memory | Residence::Buffer => {
+            Residence::Memory | Residence::Buffer(_) => {
                 let to = register::offset(&place[0], byte);
                 text.line(&format!("memcpy({to}, &{value}, {});", bits / 8));
             }
         }
-    }
-
-    /// The elements of the buffer to where they go.
-    fn scatter(&mut self, window: &Window, places: &Places, active: Option<&str>, text: &mut Text) {
-        let Store::Array(access) = &window.store else {
-            return;
-        };
-        let bound = active.map_or(window.output.lanes.to_string(), str::to_owned);
-        let place = self.element(access, Some("l"));
-        text.line(&format!("for (int l = 0; l < {bound}; l++)"));
-        text.line(&format!("    {place} = {}[l];", places.result[0]));
     }
 
     /// The call of an instruction.
@@ -313,10 +305,11 @@ impl Scope<'_> {
         &mut self,
         instruction: &Implementation,
         args: &[Argument],
-        (program, values): (&Program, &[String]),
+        (placed, values): (&Placed, &[String]),
         places: &mut Places,
         text: &mut Text,
     ) -> String {
+        let program = &placed.program;
         let mut arguments = Vec::new();
         for (source, operand) in instruction.sources.iter().zip(&instruction.operands) {
             arguments.push(match source {
@@ -334,7 +327,7 @@ impl Scope<'_> {
                             Argument::Value(value) => Some(program.width(*value) / 8),
                             _ => None,
                         });
-                        let start = self.region(region, bytes.unwrap_or(0), program, places, text);
+                        let start = self.region(region, bytes.unwrap_or(0), placed, places, text);
                         let at = register::offset(&start, *byte);
                         match operand.c_type.contains("void") {
                             true => at,
@@ -390,7 +383,7 @@ impl Scope<'_> {
         &mut self,
         region: &Region,
         bytes: u32,
-        program: &Program,
+        placed: &Placed,
         places: &mut Places,
         text: &mut Text,
     ) -> String {
@@ -406,7 +399,7 @@ impl Scope<'_> {
             Region::Table(bits) => match places.tables.get(bits) {
                 Some(name) => name.clone(),
                 None => {
-                    let name = self.table(bits, element_of_use(program, bits), text);
+                    let name = self.table(bits, placed.tables[bits], text);
                     places.tables.insert(bits.clone(), name.clone());
                     name
                 }
@@ -460,29 +453,6 @@ impl Scope<'_> {
         let float = matches!(element, Element::Float(_) | Element::Bfloat16);
         float && element.width() == Some(width) && !self.registers.is_vector(width)
     }
-}
-
-/// The width of the elements that the first user of a table speaks of; 32 when none does.
-fn element_of_use(program: &Program, table: &Bits) -> u32 {
-    let loads = |node: &Node| match node {
-        Node::Apply { args, .. } => args
-            .iter()
-            .any(|arg| matches!(arg, Argument::Address(Region::Table(bits), _) if bits == table)),
-        _ => false,
-    };
-    let loaded = program.nodes().iter().position(loads);
-    let used = |node: &Node| match node {
-        Node::Apply { operation, args } => {
-            let is = |arg: &Argument| loaded.is_some_and(|v| *arg == Argument::Value(v));
-            let at = args.iter().position(is)?;
-            program.operation(*operation).formals[at].element.width()
-        }
-        _ => None,
-    };
-    let element = program.nodes().iter().find_map(used);
-    element
-        .filter(|e| matches!(e, 8 | 16 | 32 | 64))
-        .unwrap_or(32)
 }
 
 /// Whether a value is made of constants alone.

@@ -6,11 +6,12 @@
 use super::meaning::{Meaning, Place};
 use super::text::Function;
 use super::types::Typed;
-use autoir::program::placed::{Placed, Residence};
+use autoir::program::placed::{Copied, Placed, Residence};
 use kernel::index::Index;
 use kernel::tree::Access;
+use kernel::types::Type;
 use lowering::window::{Input, Source, Store, Window};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 impl Function<'_> {
     /// A window; only `active` leading lanes are loaded and stored when that is given.
@@ -22,38 +23,22 @@ impl Function<'_> {
     ) -> Result<(), String> {
         let active = active.map(|index| self.index(index));
         let (element, lanes) = (window.output.elem.bits(), window.output.lanes);
-        let partial = active.is_some();
-        let plain = |access: &Access, own: u32| {
-            let dense = access.is_dense() && access.lanes == own;
-            match dense && (!partial || own == 1) {
-                true => Residence::Memory,
-                false => Residence::Buffer,
+        let plain;
+        let (inputs, result) = match placed {
+            Some(placed) => (&placed.inputs, placed.result),
+            None => {
+                plain = self.plain_places(window, active.is_some());
+                (&plain.0, plain.1)
             }
         };
         let mut places = HashMap::new();
         for input in &window.inputs {
-            let residence = match (placed, &input.source) {
-                (Some(placed), _) => placed.inputs[&input.name],
-                (None, Source::Array(access)) => plain(access, input.ty.lanes),
-                (None, Source::Register(id)) => {
-                    match self.unit.lowered.kernel.registers[*id].ty.lanes == input.ty.lanes {
-                        true => Residence::Memory,
-                        false => Residence::Buffer,
-                    }
-                }
-                (None, _) => Residence::Buffer,
-            };
-            let place = self.input(input, residence, window, active.as_deref())?;
+            let place = self.input(input, inputs[&input.name], active.as_deref())?;
             places.insert(input.name.clone(), place);
         }
-        let residence = match (placed, &window.store) {
-            (Some(placed), _) => placed.result,
-            (None, Store::Array(access)) => plain(access, lanes),
-            (None, Store::Register(_)) => Residence::Memory,
-        };
-        let to = match (&window.store, residence) {
+        let to = match (&window.store, result) {
             (Store::Register(id), _) => self.registers[id].clone(),
-            (Store::Array(_), Residence::Buffer) => self.buffer(element * lanes),
+            (Store::Array(_), Residence::Buffer(_)) => self.buffer(element * lanes),
             (Store::Array(access), _) => self.element(access, "0"),
         };
         match placed {
@@ -63,13 +48,48 @@ impl Function<'_> {
                 self.store(&value, &to, 0);
             }
         }
-        match (&window.store, residence) {
-            (Store::Array(access), Residence::Buffer) => {
-                let bound = active.unwrap_or_else(|| lanes.to_string());
-                self.scatter(access, element, &to, &bound)
+        match (&window.store, result) {
+            (Store::Array(access), Residence::Buffer(copied)) => {
+                self.scatter(access, &to, (copied, active.as_deref()))
             }
             _ => Ok(()),
         }
+    }
+
+    /// Where inputs and the result are of a window that has no program: in memory where its elements
+    /// lie side by side there.
+    fn plain_places(
+        &self,
+        window: &Window,
+        partial: bool,
+    ) -> (BTreeMap<String, Residence>, Residence) {
+        let out = window.output;
+        let at = |ty: Type, own: u32, array: Option<&Access>| {
+            let partial = partial && array.is_some() && ty.lanes > 1;
+            match own == ty.lanes && array.is_none_or(Access::is_dense) && !partial {
+                true => Residence::Memory,
+                false => Residence::Buffer(Copied {
+                    element: ty.elem.bits(),
+                    lanes: ty.lanes,
+                    period: own,
+                    active: partial.then_some(out.lanes),
+                }),
+            }
+        };
+        let registers = &self.unit.lowered.kernel.registers;
+        let input = |input: &Input| {
+            let at = match &input.source {
+                Source::Array(access) => at(input.ty, access.lanes, Some(access)),
+                Source::Register(id) => at(input.ty, registers[*id].ty.lanes, None),
+                Source::Scalar(_) | Source::Index(_) => at(input.ty, 1, None),
+            };
+            (input.name.clone(), at)
+        };
+        let result = match &window.store {
+            Store::Array(access) => at(out, access.lanes, Some(access)),
+            Store::Register(_) => Residence::Memory,
+        };
+        (window.inputs.iter().map(input).collect(), result)
     }
 
     /// Where an input is, after what has to be done to have it there.
@@ -77,7 +97,6 @@ impl Function<'_> {
         &mut self,
         input: &Input,
         residence: Residence,
-        window: &Window,
         active: Option<&str>,
     ) -> Result<Place, String> {
         let element = input.ty.elem.bits();
@@ -90,16 +109,19 @@ impl Function<'_> {
                     false => index,
                 }
             }
-            Source::Register(id) if residence != Residence::Buffer => {
-                let width = self.unit.lowered.kernel.registers[*id].ty.width();
-                return Ok(Place::Memory(self.registers[id].clone(), width));
-            }
-            Source::Array(access) if residence != Residence::Buffer => {
-                let pointer = self.element(access, "0");
-                return Ok(Place::Memory(pointer, element * access.lanes));
-            }
             Source::Register(_) | Source::Array(_) => {
-                return self.gather(input, window, active);
+                if let Residence::Buffer(copied) = residence {
+                    return self.gather(&input.source, (copied, active));
+                }
+                let (pointer, width) = match &input.source {
+                    Source::Array(access) => (self.element(access, "0"), element * access.lanes),
+                    Source::Register(id) => {
+                        let width = self.unit.lowered.kernel.registers[*id].ty.width();
+                        (self.registers[id].clone(), width)
+                    }
+                    Source::Scalar(_) | Source::Index(_) => unreachable!("they are numbers"),
+                };
+                return Ok(Place::Memory(pointer, width));
             }
         };
         if residence == Residence::Number {
@@ -116,53 +138,48 @@ impl Function<'_> {
         }))
     }
 
+    /// How many elements are copied.
+    fn count(&mut self, (copied, active): (Copied, Option<&str>)) -> String {
+        let lanes = copied.lanes;
+        match (copied.active, active) {
+            (Some(of), Some(active)) if of == lanes => active.to_owned(),
+            (Some(of), Some(active)) => {
+                let all = self.value(&format!("mul i64 {active}, {lanes}"));
+                let up = self.value(&format!("add i64 {all}, {}", of - 1));
+                self.value(&format!("sdiv i64 {up}, {of}"))
+            }
+            _ => lanes.to_string(),
+        }
+    }
+
     /// Elements that are not consecutive, or not all there, put into a buffer; the rest is 0.
     fn gather(
         &mut self,
-        input: &Input,
-        window: &Window,
-        active: Option<&str>,
+        source: &Source,
+        (copied, active): (Copied, Option<&str>),
     ) -> Result<Place, String> {
-        let (bits, lanes) = (input.ty.elem.bits(), input.ty.lanes);
+        let (bits, lanes) = (copied.element, copied.lanes);
         let buffer = self.buffer(bits * lanes);
-        if active.is_some() {
-            let bytes = bits * lanes / 8;
-            let zero = [
-                ("ptr", buffer.as_str()),
-                ("i8", "0"),
-                ("i64", &bytes.to_string()),
-            ];
+        if copied.active.is_some() {
+            let bytes = (bits * lanes / 8).to_string();
+            let zero = [("ptr", buffer.as_str()), ("i8", "0"), ("i64", &bytes)];
             self.call(
                 "llvm.memset.p0.i64",
                 "void",
                 &[&zero[..], &[("i1", "false")]].concat(),
             );
         }
-        let out = window.output.lanes;
-        let bound = match (&input.source, active) {
-            (Source::Array(_), Some(active)) if lanes == out => active.to_owned(),
-            (Source::Array(_), Some(active)) => {
-                let all = self.value(&format!("mul i64 {active}, {lanes}"));
-                let up = self.value(&format!("add i64 {all}, {}", out - 1));
-                self.value(&format!("sdiv i64 {up}, {out}"))
-            }
-            _ => lanes.to_string(),
-        };
-        let source = input.source.clone();
+        let bound = self.count((copied, active));
         self.repeat("0", &bound, 1, &mut |f, lane| {
-            let from = match &source {
-                Source::Array(access) => {
-                    let lane = match access.lanes == lanes {
-                        true => lane.clone(),
-                        false => f.value(&format!("urem i64 {lane}, {}", access.lanes)),
-                    };
-                    f.element(access, &lane)
-                }
+            let there = match copied.period == lanes {
+                true => lane.clone(),
+                false => f.value(&format!("urem i64 {lane}, {}", copied.period)),
+            };
+            let from = match source {
+                Source::Array(access) => f.element(access, &there),
                 Source::Register(id) => {
-                    let of = f.unit.lowered.kernel.registers[*id].ty.lanes;
-                    let lane = f.value(&format!("urem i64 {lane}, {of}"));
                     let base = f.registers[id].clone();
-                    f.at(&base, bits, &lane)
+                    f.at(&base, bits, &there)
                 }
                 Source::Scalar(_) | Source::Index(_) => unreachable!("they are no elements"),
             };
@@ -178,11 +195,11 @@ impl Function<'_> {
     fn scatter(
         &mut self,
         access: &Access,
-        bits: u32,
         from: &str,
-        bound: &str,
+        (copied, active): (Copied, Option<&str>),
     ) -> Result<(), String> {
-        self.repeat("0", bound, 1, &mut |f, lane| {
+        let (bits, bound) = (copied.element, self.count((copied, active)));
+        self.repeat("0", &bound, 1, &mut |f, lane| {
             let place = f.at(from, bits, &lane);
             let value = f.value(&format!("load i{bits}, ptr {place}"));
             let to = f.element(access, &lane);

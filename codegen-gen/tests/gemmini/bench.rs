@@ -1,6 +1,5 @@
 //! Mapping a kernel and running it: as commands, and as a listing.
 
-use codegen_gen::loops::{Bases, code};
 use kernel::data::{difference, fill, image, numbers};
 use kernel::eval::Data;
 use kernel::index::Symbol;
@@ -9,13 +8,14 @@ use semantics::diagnostic::{Diagnostic, render};
 use semantics::machine::Machine;
 use semantics::span::Source;
 use sim::memory::Memory;
-use sim::program::Program;
+use sim::program::MachineProgram;
 use sim::run::Simulator;
 use smt::config::Config;
 use smt::prover::Prover;
 use std::collections::BTreeMap;
 use std::path::Path;
 use tile::mapped::Verdict;
+use tile::systolic::code::function;
 use tile::systolic::outline::Outline;
 use tile::systolic::place::{Constraints, map, map_beside_host, propose};
 use tile::systolic::program::CommandProgram;
@@ -85,8 +85,9 @@ pub(crate) fn beside_host(machine: &Machine, text: &str, values: &[i64]) -> Comm
     let expected = kernel::eval::run(&kernel, &data).expect("it runs");
     let (memory, addresses) = laid_out(&kernel, &program, &data);
     let mut simulator = Simulator::new(machine, memory);
-    let code = code(machine, &program, Bases::Fixed(&addresses)).expect("a host");
-    let ran = simulator.run_quietly(&Program::new("t.s", code), 1 << 24);
+    let function = function(machine, &program, &addresses).expect("a host");
+    simulator.arguments(&addresses);
+    let ran = simulator.run_quietly(&MachineProgram::new("t.s", function.code), 1 << 24);
     ran.unwrap_or_else(|stopped| panic!("{stopped:?}"));
     let different = wrong(&kernel, &simulator.memory, &addresses, &expected);
     assert_eq!(different, None, "{values:?}");
@@ -226,10 +227,11 @@ pub(crate) fn agrees_with(machine: &Machine, text: &str, values: &[i64], constra
             program.choices
         );
         if seed == 0 {
-            let listed = code(machine, &program, Bases::Fixed(&addresses)).expect("a host");
-            let listed = Program::new("mapped", listed);
+            let listed = function(machine, &program, &addresses).expect("a host");
+            let listed = MachineProgram::new("mapped", listed.code);
             listed.words(machine).expect("every value has its bits");
             let mut simulator = Simulator::new(machine, memory);
+            simulator.arguments(&addresses);
             if let Err(stopped) = simulator.run_quietly(&listed, u64::MAX) {
                 panic!("{values:?}: {stopped:?}");
             }

@@ -3,14 +3,17 @@
 use super::bench::{beside_host, gemmini, mapped};
 use crate::riscv::{run, there, words};
 use codegen_gen::back_end::BackEnd as _;
-use codegen_gen::loops::{Bases, assembly, c, code, for_each_with_host};
-use codegen_gen::machine::{Form, Tiles};
-use semantics::machine::OperandKind;
+use codegen_gen::loops::c;
+use codegen_gen::machine::{self, TextForm, Tiles};
+use semantics::machine::{Machine, OperandKind};
 use std::path::{Path, PathBuf};
 use test_support::need;
 use tile::mapped::{MappedProgram, Verdict};
+use tile::program::Function;
+use tile::systolic::code::{for_each_with_host, function};
 use tile::systolic::place::Constraints;
 use tile::systolic::plan::{Plan, Stationary};
+use tile::systolic::program::CommandProgram;
 
 const TARGET: [&str; 2] = ["-march=rv64imac", "-mabi=lp64"];
 
@@ -31,6 +34,14 @@ fn built(name: &str, extension: &str, text: &str) -> PathBuf {
     let rest = ["-o", &to, &from];
     run("gcc", &[&TARGET[..], &plain[..], &rest[..]].concat());
     object
+}
+
+/// The machine code of commands, and its assembly.
+fn assembly(machine: &Machine, program: &CommandProgram) -> (Function, String) {
+    let addresses = vec![0; program.arrays.len()];
+    let function = function(machine, program, &addresses).expect("a host");
+    let text = machine::function(machine, &function).expect("assembly");
+    (function, text)
 }
 
 /// The functions of the commands among words.
@@ -121,7 +132,7 @@ fn code_of_the_host_stands_among_commands() {
     // What is between pieces is the function's own.
     assert!(text.contains("void t(const void *a, const void *b, void *c) {"));
     let in_c = words(&built("gemmini-across", "c", &text));
-    let text = assembly(&machine, &program).expect("assembly");
+    let (_, text) = assembly(&machine, &program);
     let in_assembly = words(&built("gemmini-across", "s", &text));
     for words in [in_c, in_assembly] {
         let commands = commands(&words);
@@ -146,9 +157,8 @@ fn assembly_has_the_words_of_the_listing() {
     let machine = gemmini();
     let kept = [constraints(), Constraints::default()].map(|constraints| {
         let (program, _) = mapped(&machine, KERNEL, &[70, 50, 40], constraints).expect("a product");
-        let text = assembly(&machine, &program).expect("assembly");
+        let (Function { code, .. }, text) = assembly(&machine, &program);
         let found = words(&built("gemmini-product", "s", &text));
-        let code = code(&machine, &program, Bases::Arguments).expect("a host");
         let wanted = code.iter().map(|(at, values)| {
             let found = &machine.instructions[*at];
             let signed = |k: usize| {
@@ -198,14 +208,20 @@ fn names_of_kernels_and_arrays_are_names_in_c() {
             mapped(&machine, &text, &[70, 50, 40], constraints()).expect("a product");
         let plain = n == 4;
         let addresses = vec![0; program.arrays.len()];
+        let function = function(&machine, &program, &addresses);
         let mapped = MappedProgram {
-            code: tile::mapped::Code::Commands(program),
+            code: tile::mapped::Code::Commands(program, function),
             addresses,
             verdict: Verdict::Proved,
             untiled: Vec::new(),
         };
-        let written = tiles(Form::C).code(&mapped, &[]).expect("C").to_string();
-        let assembly = tiles(Form::Assembly).code(&mapped, &[]).expect("assembly");
+        let written = tiles(TextForm::C)
+            .code(&mapped, &[])
+            .expect("C")
+            .to_string();
+        let assembly = tiles(TextForm::Assembly)
+            .code(&mapped, &[])
+            .expect("assembly");
         let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("names-{n}.c"));
         std::fs::write(&file, &written).expect("the test's folder can be written");
         // The host's compiler reads all but what stands in the assembly's quotes.

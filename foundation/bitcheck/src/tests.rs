@@ -5,7 +5,7 @@ use crate::products::{corners, range_of};
 use crate::refutation::is_refuted;
 use crate::words::Words;
 use semantics::bits::Bits;
-use semantics::eval::{Input, Program};
+use semantics::eval::{CompiledTerms, Input};
 use semantics::float::Format;
 use semantics::op::{Op, OpCode, Smt};
 use semantics::random::Random;
@@ -273,7 +273,7 @@ fn whatever_is_remembered_of_totals_is_so() {
             name: v.as_var().expect("an input").to_owned(),
             sort: v.sort(),
         });
-        let program = Program::compile(&terms, &names.collect::<Vec<_>>()).expect("it runs");
+        let program = CompiledTerms::compile(&terms, &names.collect::<Vec<_>>()).expect("it runs");
         for _ in 0..64 {
             let mut bits: HashMap<u32, bool> = HashMap::new();
             let mut values = Vec::new();
@@ -723,7 +723,7 @@ fn what_is_tried_on_every_input_is_tried_on_every_input() {
             name: v.as_var().expect("an input").to_owned(),
             sort: v.sort(),
         });
-        let program = Program::compile(&[term], &names.collect::<Vec<_>>()).expect("it runs");
+        let program = CompiledTerms::compile(&[term], &names.collect::<Vec<_>>()).expect("it runs");
         let is_value = |input: u64| {
             let mut from = 0;
             let values = inputs.iter().map(|v| {

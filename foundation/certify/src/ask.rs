@@ -3,7 +3,7 @@
 //! In: pairs of terms with the width of an element. Out: [`Outcome`] for each. A result is
 //! first asked about whole, which answers for all of its elements, and else element by element.
 
-use crate::session::{Program, Said, Session};
+use crate::session::{Said, Session, SolverProgram};
 use raw::question::Question;
 use semantics::bits::Bits;
 use semantics::eval::{self, Input};
@@ -70,14 +70,14 @@ impl Outcome {
 
 /// Whoever asks: one process, started again when it ended.
 pub struct Asker {
-    program: Program,
+    program: SolverProgram,
     limit: Duration,
     session: Option<Session>,
 }
 
 impl Asker {
     /// Asks that program, which may take so long for each answer.
-    pub fn new(program: Program, limit: Duration) -> Asker {
+    pub fn new(program: SolverProgram, limit: Duration) -> Asker {
         Asker {
             program,
             limit,
@@ -215,7 +215,7 @@ fn run(claim: &Claim, question: &Question, input: &BTreeMap<String, Value>) -> O
         })
     });
     let inputs: Vec<Input> = inputs.collect();
-    let program = eval::Program::compile(&[claim.a, claim.b], &inputs).ok()?;
+    let program = eval::CompiledTerms::compile(&[claim.a, claim.b], &inputs).ok()?;
     let values = inputs.iter().map(|i| match (input.get(&i.name), i.sort) {
         (Some(value), _) => value.clone(),
         (None, Sort::Mem) => Value::Mem(Memory::default()),

@@ -6,7 +6,7 @@
 
 use crate::ask::Claim;
 use crate::chain::within;
-use semantics::eval::{Input, Program};
+use semantics::eval::{CompiledTerms, Input};
 use semantics::op::OpCode;
 use semantics::sort::Sort;
 use semantics::term::Term;
@@ -37,7 +37,7 @@ pub(crate) fn equal(claim: &Claim) -> Option<bool> {
         sort: v.sort(),
     });
     let inputs: Vec<Input> = inputs.collect();
-    let program = Program::compile(&[claim.a, claim.b], &inputs).ok()?;
+    let program = CompiledTerms::compile(&[claim.a, claim.b], &inputs).ok()?;
     let lanes = LANES.min(1 << all);
     let mut frame = program.frame(lanes);
     for start in (0..1u64 << all).step_by(lanes) {

@@ -8,7 +8,7 @@ use crate::alike;
 use crate::ask::{Asker, Claim, Outcome};
 use crate::bits::{Prover, Shown};
 use crate::chain::Chains;
-use crate::session::Program;
+use crate::session::SolverProgram;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The solver.
-    pub program: Program,
+    pub program: SolverProgram,
     /// Time for each answer.
     pub limit: Duration,
     /// Time for all.

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 /// A solver to talk to.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Program {
+pub struct SolverProgram {
     /// The program.
     pub path: PathBuf,
     /// Its arguments: it must read SMT-LIB from its standard input.
@@ -46,9 +46,9 @@ pub enum Said {
 /// Time beyond the limit after which a process is ended.
 const GRACE: Duration = Duration::from_secs(5);
 
-impl Program {
+impl SolverProgram {
     /// A solver by its common name or path; the file's name tells how it is spoken to.
-    pub fn named(name_or_path: &str) -> Program {
+    pub fn named(name_or_path: &str) -> SolverProgram {
         let SolverConfig {
             name,
             program: path,
@@ -60,7 +60,7 @@ impl Program {
             "bitwuzla" => (":time-limit-per", None),
             _ => (":timeout", Some(":rlimit")),
         };
-        Program {
+        SolverProgram {
             path,
             arguments,
             limit: limit.to_owned(),
@@ -83,7 +83,7 @@ impl Session {
     ///
     /// # Errors
     /// What the system or the solver says.
-    pub fn start(program: &Program, limit: Duration) -> Result<Session, String> {
+    pub fn start(program: &SolverProgram, limit: Duration) -> Result<Session, String> {
         let started = Conversation::start(&program.path, &program.arguments, false);
         let mut conversation = started?;
         conversation.option(&program.limit, &limit.as_millis().to_string())?;

@@ -5,7 +5,7 @@
 //! whoever uses it proves it.
 
 use semantics::bits::Bits;
-use semantics::eval::{Input, Program};
+use semantics::eval::{CompiledTerms, Input};
 use semantics::random::Random;
 use semantics::sort::Sort;
 use semantics::term::Term;
@@ -42,7 +42,7 @@ pub(crate) fn alike(a: Term, b: Term) -> Vec<Alike> {
     if parts.len() > MOST_PARTS || !inputs.iter().all(values) {
         return Vec::new();
     }
-    let Ok(program) = Program::compile(&parts, &inputs) else {
+    let Ok(program) = CompiledTerms::compile(&parts, &inputs) else {
         return Vec::new();
     };
     let (mut frame, mut random) = (program.frame(SAMPLES), Random::new(1));

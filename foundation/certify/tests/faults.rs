@@ -7,7 +7,7 @@
 
 use certify::many::Plan;
 use certify::rules::{Row, Source, sources, table};
-use certify::session::Program;
+use certify::session::SolverProgram;
 use semantics::fault::{Kind, plant, planted_times};
 use std::io::Read;
 use std::process::{Command, Stdio};
@@ -74,9 +74,9 @@ fn one_fault() {
     let kind: usize = kind.parse().expect("a number");
     let z3 = need!(find::z3());
     plant(rule, Kind::ALL[kind]);
-    let program = Program {
+    let program = SolverProgram {
         path: z3,
-        ..Program::named("z3")
+        ..SolverProgram::named("z3")
     };
     let plan = Plan {
         program,

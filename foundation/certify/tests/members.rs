@@ -4,7 +4,7 @@ use certify::ask::{Asker, Claim, Outcome};
 use certify::bits::Prover;
 use certify::chain::Chains;
 use certify::many::{NOT_ASKED, Plan, ask_all};
-use certify::session::Program;
+use certify::session::SolverProgram;
 use checker::replay::Broken;
 use semantics::build as b;
 use semantics::op::{Op, OpCode};
@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 use test_support::need;
 use toolchain::find;
 
-fn z3(path: PathBuf) -> Program {
-    Program {
+fn z3(path: PathBuf) -> SolverProgram {
+    SolverProgram {
         path,
-        ..Program::named("z3")
+        ..SolverProgram::named("z3")
     }
 }
 
@@ -117,10 +117,10 @@ fn stores_are_equal_where_every_byte_is() {
 
 #[test]
 fn a_solver_that_does_not_answer_answers_nothing() {
-    let program = Program {
+    let program = SolverProgram {
         path: PathBuf::from("/bin/cat"),
         arguments: Vec::new(),
-        ..Program::named("z3")
+        ..SolverProgram::named("z3")
     };
     let begun = Instant::now();
     let mut asker = Asker::new(program, Duration::from_millis(100));
@@ -175,7 +175,7 @@ fn a_chain_leads_to_one_term_by_steps_that_hold() {
     let wrong = claim(whole, two(add, apart, y), 32);
     assert_eq!(chains.ask(&mut asker, &wrong), Err(Broken::Apart));
     // Nobody vouches for a step: nothing is equal.
-    let mut silent = Asker::new(Program::named("/bin/true"), Duration::from_secs(1));
+    let mut silent = Asker::new(SolverProgram::named("/bin/true"), Duration::from_secs(1));
     let refused = Chains::default().ask(&mut silent, &claim(whole, apart, 32));
     assert!(matches!(refused, Err(Broken::Step(_))), "{refused:?}");
 }
@@ -204,7 +204,7 @@ fn what_no_solver_is_asked_is_shown_by_a_proof_that_is_checked() {
     assert_eq!(Prover::new(20_000).show(&wrong).elements, 0);
     // A solver that says nothing does not matter then.
     let plan = Plan {
-        program: Program::named("/bin/true"),
+        program: SolverProgram::named("/bin/true"),
         limit: Duration::from_secs(1),
         total: None,
         threads: 1,

@@ -3,7 +3,7 @@
 use certify::corpus::Corpus;
 use certify::many::Plan;
 use certify::rules::{Kind, Row, Source, Use, sources, table};
-use certify::session::Program;
+use certify::session::SolverProgram;
 use semantics::build as b;
 use semantics::sort::Sort;
 use semantics::term::Term;
@@ -14,11 +14,11 @@ use toolchain::find;
 
 fn plan(z3: std::path::PathBuf) -> Plan {
     Plan {
-        program: Program {
+        program: SolverProgram {
             path: z3,
             // As `isaforge verify --rules` asks, whatever else the machine does.
             units: Some(3_000_000),
-            ..Program::named("z3")
+            ..SolverProgram::named("z3")
         },
         limit: Duration::from_secs(60),
         total: None,

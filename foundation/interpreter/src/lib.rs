@@ -27,7 +27,7 @@ pub mod exports;
 mod tests;
 
 use semantics::bits::Bits;
-use semantics::eval::{Input, Program};
+use semantics::eval::{CompiledTerms, Input};
 use semantics::parse;
 use semantics::sort::Sort;
 use semantics::span::{Source, Span};
@@ -59,7 +59,7 @@ fn evaluate(question: &str) -> Result<String, String> {
         asked.line(line).map_err(|why| format!("{why}: `{line}`"))?;
     }
     let program =
-        Program::compile(&asked.terms, &asked.inputs).map_err(|error| error.to_string())?;
+        CompiledTerms::compile(&asked.terms, &asked.inputs).map_err(|error| error.to_string())?;
     let given = asked.values.iter().find_map(|value| match value {
         Value::Mem(memory) => Some(memory.clone()),
         _ => None,

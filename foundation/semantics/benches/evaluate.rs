@@ -5,7 +5,7 @@
 
 use semantics::bits::Bits;
 use semantics::build as b;
-use semantics::eval::Program;
+use semantics::eval::CompiledTerms;
 use semantics::float::{Format, Rounding};
 use semantics::op::{Op, OpCode};
 use semantics::sort::Sort;
@@ -94,7 +94,7 @@ fn input(seed: u64) -> Value {
 
 fn measure(name: &str, term: Term) {
     let start = Instant::now();
-    let program = Program::of(term);
+    let program = CompiledTerms::of(term);
     let compile = start.elapsed().as_secs_f64() * 1e6;
     let values: Vec<Value> = (0..program.inputs().len() as u64)
         .map(|k| input(k << 32))

@@ -1,6 +1,6 @@
 //! The interpreter: a term is compiled once to a flat program and run on many inputs.
 //!
-//! In: terms over named inputs. Out: [`Program`], which gives their values. Programs run on
+//! In: terms over named inputs. Out: [`CompiledTerms`], which gives their values. Programs run on
 //! a batch of inputs at a time: every register is a row of 64-bit words, one per input of
 //! the batch, so that one dispatch serves them all and simple operators run as vector
 //! loops. Values of at most 64 bits take one row, wider ones a row per limb; what has no
@@ -129,7 +129,7 @@ struct Piece {
 
 /// A compiled term, or several that share inputs and subterms.
 #[derive(Clone, Debug)]
-pub struct Program {
+pub struct CompiledTerms {
     inputs: Vec<Input>,
     input_places: Vec<Place>,
     constants: Vec<(u32, u64)>,
@@ -162,13 +162,13 @@ fn rows_of(sort: Sort) -> u32 {
     }
 }
 
-impl Program {
+impl CompiledTerms {
     /// Compiles terms over the given inputs. Inputs that no term uses are allowed.
     ///
     /// # Errors
     /// When a term has a free variable that is no input, or of another sort, or an operator
     /// that is not [evaluable](crate::op::Op::is_evaluable).
-    pub fn compile(outputs: &[Term], inputs: &[Input]) -> Result<Program, SortError> {
+    pub fn compile(outputs: &[Term], inputs: &[Input]) -> Result<CompiledTerms, SortError> {
         Compiler::new(inputs).finish(outputs)
     }
 
@@ -176,7 +176,7 @@ impl Program {
     ///
     /// # Panics
     /// When an operator of the term is not [evaluable](crate::op::Op::is_evaluable).
-    pub fn of(term: Term) -> Program {
+    pub fn of(term: Term) -> CompiledTerms {
         let inputs: Vec<Input> = crate::subst::free_vars(term)
             .into_iter()
             .map(|v| Input {
@@ -184,7 +184,7 @@ impl Program {
                 sort: v.sort(),
             })
             .collect();
-        Program::compile(&[term], &inputs)
+        CompiledTerms::compile(&[term], &inputs)
             .expect("every operator has a value, and the inputs are the free variables")
     }
 

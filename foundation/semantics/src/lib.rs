@@ -10,7 +10,7 @@
 //! ```
 //! use semantics::bits::Bits;
 //! use semantics::build as b;
-//! use semantics::eval::Program;
+//! use semantics::eval::CompiledTerms;
 //! use semantics::sort::Sort;
 //! use semantics::span::{Source, Span};
 //! use semantics::term::Term;
@@ -33,7 +33,7 @@
 //! assert_eq!(read, Ok(sums));
 //!
 //! // Compiled once, it runs on many inputs.
-//! let program = Program::of(sums);
+//! let program = CompiledTerms::of(sums);
 //! let a = Value::Bv(Bits::from_u128(128, 0xffff_0001));
 //! let b = Value::Bv(Bits::from_u128(128, 0x0001_0002));
 //! assert_eq!(program.run(&[a, b]), [Value::Bv(Bits::from_u64(128, 0x0000_0003))]);

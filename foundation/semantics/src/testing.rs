@@ -4,7 +4,7 @@
 //! the table, with maps and folds, from inputs of several sorts ([`Terms`]).
 
 use crate::bits::Bits;
-use crate::eval::{Input, Program};
+use crate::eval::{CompiledTerms, Input};
 use crate::float::Format;
 use crate::op::{Op, OpInfo};
 use crate::random::Random;
@@ -41,7 +41,7 @@ pub(crate) fn same_of_x(
         name: "x".to_owned(),
         sort: Sort::Bv(format.width()),
     };
-    let program = Program::compile(&terms, &[input]).expect("both are closed");
+    let program = CompiledTerms::compile(&terms, &[input]).expect("both are closed");
     let mut random = Random::new(seed);
     for _ in 0..20_000 {
         let bits = pattern(&mut random);

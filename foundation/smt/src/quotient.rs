@@ -239,7 +239,7 @@ mod tests {
     use super::{by_constant, euclidean};
     use crate::normalise::normalise;
     use semantics::build as b;
-    use semantics::eval::{Input, Program};
+    use semantics::eval::{CompiledTerms, Input};
     use semantics::op::{Op, OpCode};
     use semantics::random::Random;
     use semantics::sort::Sort;
@@ -264,7 +264,7 @@ mod tests {
             name: "x".to_owned(),
             sort: Sort::Bv(width),
         }];
-        let program = Program::compile(&[whole, other], &inputs).expect("both are closed");
+        let program = CompiledTerms::compile(&[whole, other], &inputs).expect("both are closed");
         let mut frame = program.frame(values.len());
         program.input_words(&mut frame, 0).copy_from_slice(values);
         program.execute(&mut frame);

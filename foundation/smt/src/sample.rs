@@ -6,7 +6,7 @@
 
 use crate::verdict::Model;
 use semantics::bits::Bits;
-use semantics::eval::{Input, Program};
+use semantics::eval::{CompiledTerms, Input};
 use semantics::random::Random;
 use semantics::sort::Sort;
 use semantics::subst::free_vars;
@@ -109,7 +109,7 @@ pub(crate) fn inputs(terms: &[Term]) -> Vec<Input> {
 /// An input on which two terms of one sort differ, if one of `samples` drawn ones shows it.
 pub(crate) fn find_difference(a: Term, b: Term, seed: u64, samples: usize) -> Option<Model> {
     let inputs = inputs(&[a, b]);
-    let program = Program::compile(&[a, b], &inputs).ok()?;
+    let program = CompiledTerms::compile(&[a, b], &inputs).ok()?;
     let mut random = Random::new(seed);
     let mut frame = program.frame(BATCH);
     for start in (0..samples).step_by(BATCH) {
@@ -137,7 +137,7 @@ pub(crate) fn find_difference(a: Term, b: Term, seed: u64, samples: usize) -> Op
 /// The values of some terms on one input; variables that the model leaves out read as zero.
 pub(crate) fn evaluate(terms: &[Term], model: &Model) -> Option<Vec<Value>> {
     let inputs = inputs(terms);
-    let program = Program::compile(terms, &inputs).ok()?;
+    let program = CompiledTerms::compile(terms, &inputs).ok()?;
     let values: Vec<Value> = inputs
         .iter()
         .map(|i| {

@@ -1,4 +1,4 @@
-//! The SMT solver's road: agreement, time limits, broken solvers, transcript, cache.
+//! What the SMT solver is asked and says: agreement, time limits, broken solvers, transcript, cache.
 
 use semantics::build as b;
 use semantics::sort::Sort;

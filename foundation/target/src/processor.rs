@@ -22,6 +22,10 @@ pub struct Processor {
     pub constant: u32,
     #[serde(deserialize_with = "tenths")]
     pub transfer: u32,
+    #[serde(deserialize_with = "some_tenths")]
+    pub operation: u32,
+    #[serde(deserialize_with = "count")]
+    pub chains: u32,
     #[serde(deserialize_with = "count")]
     pub in_flight: u32,
     pub number: Numbers,
@@ -90,6 +94,13 @@ fn tenths<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
             "`{cycles}` is no number of cycles: they are from 0 to {MOST}"
         ))),
     }
+}
+
+/// Cycles, as tenths; some at least.
+fn some_tenths<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
+    let cycles = tenths(from)?;
+    let none = || D::Error::custom("it takes a tenth of a cycle at least");
+    (cycles > 0).then_some(cycles).ok_or_else(none)
 }
 
 /// A number of things of which there is one at least.

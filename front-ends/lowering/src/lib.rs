@@ -15,7 +15,7 @@ mod share;
 mod term;
 pub mod window;
 
-use crate::window::{Loop, Lowered, Node, Source, Store, Window};
+use crate::window::{Loop, Lowered, LoweredNode, Source, Store, Window};
 use kernel::bounds::assumptions;
 use kernel::index::Index;
 use kernel::lia::Facts;
@@ -80,7 +80,7 @@ struct Lowering {
 }
 
 impl Lowering {
-    fn block(&mut self, body: &[Stmt], facts: &Facts) -> Vec<Node> {
+    fn block(&mut self, body: &[Stmt], facts: &Facts) -> Vec<LoweredNode> {
         let together = interleave::together(&mut self.kernel, body, self.active.is_some());
         let body = &*share::loads(&mut self.kernel, together);
         self.plan_lets(body);
@@ -99,7 +99,7 @@ impl Lowering {
                     }
                     let body = self.block(&f.body, &inside);
                     self.active = around;
-                    nodes.push(Node::Loop(Loop {
+                    nodes.push(LoweredNode::Loop(Loop {
                         var: f.var,
                         lo: f.lo.clone(),
                         hi: f.hi.clone(),
@@ -129,7 +129,7 @@ impl Lowering {
         nodes
     }
 
-    fn assign(&mut self, a: &Assign, facts: &Facts) -> Node {
+    fn assign(&mut self, a: &Assign, facts: &Facts) -> LoweredNode {
         let (store, source, lanes) = match &a.target {
             Target::Register(id) => (
                 Store::Register(*id),
@@ -164,7 +164,7 @@ impl Lowering {
         store: Store,
         span: Span,
         facts: &Facts,
-    ) -> Node {
+    ) -> LoweredNode {
         let mut builder = TermBuilder::new(
             &self.kernel,
             &self.materialized,
@@ -214,7 +214,7 @@ impl Lowering {
             let turns = i64::from(ty.lanes).checked_div(*of).unwrap_or(1);
             active.times(turns.max(1))
         });
-        Node::Window { window, active }
+        LoweredNode::Window { window, active }
     }
 
     /// Decides which of a block's local values are kept in registers. Goes backwards, so

@@ -5,14 +5,14 @@
 //! done here. What comes out must be what [`kernel::eval`] says of the algorithm: that is
 //! how lowering and schedules are checked. Lanes that are not active are loaded as noise.
 
-use crate::window::{Lowered, Node, Source, Store, Window};
+use crate::window::{Lowered, LoweredNode, Source, Store, Window};
 use kernel::ast::Direction;
 use kernel::eval::Data;
 use kernel::index::{Index, Symbol};
 use kernel::tree::{Access, ActiveLanes, Param, Role};
 use kernel::types::{Elem, Type};
 use semantics::bits::Bits;
-use semantics::eval::{Input, Program};
+use semantics::eval::{CompiledTerms, Input};
 use semantics::sort::Sort;
 use semantics::value::Value;
 
@@ -97,7 +97,7 @@ pub fn run_counting(lowered: &Lowered, data: &Data) -> Result<(Data, Vec<u64>), 
     Ok((after, counts))
 }
 
-fn compile(window: &Window) -> Program {
+fn compile(window: &Window) -> CompiledTerms {
     let sort = |ty: Type| Sort::Bv(ty.width());
     let inputs: Vec<Input> = window
         .inputs
@@ -107,12 +107,12 @@ fn compile(window: &Window) -> Program {
             sort: sort(i.ty),
         })
         .collect();
-    Program::compile(&[window.term], &inputs).expect("a window's term is over its inputs")
+    CompiledTerms::compile(&[window.term], &inputs).expect("a window's term is over its inputs")
 }
 
 struct Replayer<'l> {
     lowered: &'l Lowered,
-    programs: Vec<Program>,
+    programs: Vec<CompiledTerms>,
     counts: Vec<u64>,
     symbols: Vec<i64>,
     scalars: Vec<i128>,
@@ -131,10 +131,10 @@ impl Replayer<'_> {
             .map_err(|_| "an index does not fit 64 bits".to_owned())
     }
 
-    fn nodes(&mut self, nodes: &[Node]) -> Result<(), String> {
+    fn nodes(&mut self, nodes: &[LoweredNode]) -> Result<(), String> {
         for node in nodes {
             match node {
-                Node::Loop(l) => {
+                LoweredNode::Loop(l) => {
                     let (mut x, hi) = (self.index(&l.lo)?, self.index(&l.hi)?);
                     if let Some(register) = l.at {
                         let chosen = self.registers[register].first();
@@ -153,7 +153,7 @@ impl Replayer<'_> {
                         x += l.step;
                     }
                 }
-                Node::Window { window, active } => {
+                LoweredNode::Window { window, active } => {
                     let lanes = self.lowered.windows[*window].output.lanes as usize;
                     let active = match active {
                         Some(active) => {

@@ -18,8 +18,8 @@ pub struct Lowered {
     /// body is the one that the loops below were made from.
     pub kernel: Kernel,
     /// The loops and windows, in order of execution.
-    pub body: Vec<Node>,
-    /// The windows, numbered by [`Node::Window`].
+    pub body: Vec<LoweredNode>,
+    /// The windows, numbered by [`LoweredNode::Window`].
     pub windows: Vec<Window>,
     /// The registers of those local values that a window computes.
     pub materialized: BTreeMap<Id, Id>,
@@ -27,7 +27,7 @@ pub struct Lowered {
 
 /// A piece of the lowered kernel.
 #[derive(Clone, Debug)]
-pub enum Node {
+pub enum LoweredNode {
     /// A loop.
     Loop(Loop),
     /// One execution of a window.
@@ -55,7 +55,7 @@ pub struct Loop {
     /// The register of one lane whose value alone is run, if it is one of the loop's.
     pub at: Option<Id>,
     /// What is repeated.
-    pub body: Vec<Node>,
+    pub body: Vec<LoweredNode>,
 }
 
 /// A piece of a kernel given to one synthesis: load the inputs, compute, store.
@@ -101,10 +101,10 @@ impl Window {
 }
 
 /// Notes for each window how many chains run beside that of its register.
-pub(crate) fn count_chains(body: &[Node], windows: &mut [Window]) {
-    let inner = |node: &Node| match node {
-        Node::Window { window, .. } => Some(*window),
-        Node::Loop(_) => None,
+pub(crate) fn count_chains(body: &[LoweredNode], windows: &mut [Window]) {
+    let inner = |node: &LoweredNode| match node {
+        LoweredNode::Window { window, .. } => Some(*window),
+        LoweredNode::Loop(_) => None,
     };
     let own: Vec<Id> = body.iter().filter_map(inner).collect();
     let carried: BTreeSet<Id> = own.iter().filter_map(|&k| windows[k].carried()).collect();
@@ -115,7 +115,7 @@ pub(crate) fn count_chains(body: &[Node], windows: &mut [Window]) {
         windows[k].dealt.iter_mut().for_each(|w| w.chains = chains);
     }
     for node in body {
-        if let Node::Loop(l) = node {
+        if let LoweredNode::Loop(l) = node {
             count_chains(&l.body, windows);
         }
     }

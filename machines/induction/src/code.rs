@@ -264,6 +264,10 @@ impl<'m> Code<'m> {
             if !alone {
                 return Err(Stop::because("a command runs as data say"));
             }
+            // It changes no number that the host has.
+            if self.glancing.get() {
+                return Ok(Next::To(at + 1));
+            }
             let meaning = Meaning::new(self, at, found, values);
             let operands = (0..found.operands.len()).map(|o| meaning.number(o, engine));
             let operands = operands.collect::<Result<Vec<_>, _>>()?;

@@ -5,7 +5,7 @@
 
 use semantics::machine::Machine;
 use sim::memory::Memory;
-use sim::program::{Program, Setting};
+use sim::program::{MachineProgram, Setting};
 use sim::rounds::{Kind, Meter, Scalars, When, run};
 use sim::run::{Done, Simulator};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -86,9 +86,12 @@ pub fn scalars(machine: &Machine) -> Result<Scalars, String> {
 }
 
 /// A function as a program, and a machine whose memory holds its arrays; none where they do not fit.
-pub fn loaded<'m>(machine: &'m Machine, function: &Function) -> Option<(Program, Simulator<'m>)> {
+pub fn loaded<'m>(
+    machine: &'m Machine,
+    function: &Function,
+) -> Option<(MachineProgram, Simulator<'m>)> {
     let code = function.code.iter().cloned();
-    let mut listed = Program::new(&format!("{}.s", function.name), code);
+    let mut listed = MachineProgram::new(&format!("{}.s", function.name), code);
     let of = |&(array, register): &(usize, u32)| Setting {
         file: function.scalars,
         register,

@@ -11,7 +11,7 @@ use schedule_space::nest::nest;
 use schedule_space::tiles::{Mapper, Tiles};
 use semantics::diagnostic::render;
 use sim::memory::Memory;
-use sim::program::{Program, Setting};
+use sim::program::{MachineProgram, Setting};
 use sim::run::Simulator;
 use smt::config::Config;
 use smt::prover::Prover;
@@ -125,7 +125,7 @@ fn cycles(kernel: &Kernel, scheduled: &Scheduled, values: &[i64]) -> u64 {
         .max();
     let mut memory = Memory::new(usize::try_from(end.expect("arrays")).expect("small"));
     assert!(memory.put(&image(kernel, &at, &data)));
-    let mut listed = Program::new("mapped", placed.code);
+    let mut listed = MachineProgram::new("mapped", placed.code);
     let begin = |&(array, register): &(usize, u32)| Setting {
         file: placed.scalars,
         register,

@@ -3,7 +3,7 @@
 
 use semantics::span::Source;
 use sim::memory::Memory;
-use sim::program::Program;
+use sim::program::MachineProgram;
 use sim::run::Simulator;
 use std::path::Path;
 use std::time::Instant;
@@ -20,7 +20,7 @@ fn main() {
             product.repeat(8)
         );
         let source = Source::new("loop.s", text);
-        let program = Program::assemble(&machine, &source).expect("it is right");
+        let program = MachineProgram::assemble(&machine, &source).expect("it is right");
         let memory = || {
             let mut memory = Memory::new(4096);
             let bytes = memory.get_mut(0, 64).expect("inside");

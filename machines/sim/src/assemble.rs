@@ -1,12 +1,12 @@
 //! Assembly text to a program.
 //!
 //! In: text, one instruction, label or directive a line; `#` begins a comment. Out:
-//! [`Program`]. There are two directives: `.word NUMBER`, and `.set REGISTER, NUMBER` for
+//! [`MachineProgram`]. There are two directives: `.word NUMBER`, and `.set REGISTER, NUMBER` for
 //! what a register holds at the start.
 
 mod line;
 
-use crate::program::{Placed, Program, Setting};
+use crate::program::{MachineProgram, Placed, Setting};
 use line::{Cursor, Fault};
 use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::machine::{Machine, MachineInstruction, OperandKind, Syntax};
@@ -30,7 +30,10 @@ struct Reader<'a> {
     settings: Vec<Setting>,
 }
 
-pub(crate) fn assemble(machine: &Machine, source: &Source) -> Result<Program, Vec<Diagnostic>> {
+pub(crate) fn assemble(
+    machine: &Machine,
+    source: &Source,
+) -> Result<MachineProgram, Vec<Diagnostic>> {
     let mut reader = Reader {
         machine,
         labels: BTreeMap::new(),
@@ -53,7 +56,7 @@ pub(crate) fn assemble(machine: &Machine, source: &Source) -> Result<Program, Ve
         at += line.len();
     }
     wrong.extend(reader.resolve().into_iter().map(reported));
-    let program = Program {
+    let program = MachineProgram {
         source: source.clone(),
         code: reader.code,
         settings: reader.settings,

@@ -1,7 +1,7 @@
 //! Programs of a machine: assembled, disassembled and run by the meaning of each instruction.
 //!
 //! In: a [`semantics::machine::Machine`], and a program as text or words. Out:
-//! [`program::Program`], and what running it does to registers and memory, or the
+//! [`program::MachineProgram`], and what running it does to registers and memory, or the
 //! [`semantics::diagnostic::Diagnostic`] that names the instruction at which it went wrong.
 //! No instruction is known by name: all that happens is in the machine's description. How long
 //! commands take is known without running them ([`timing`]), and how long programs with loops take

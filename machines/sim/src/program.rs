@@ -1,6 +1,6 @@
 //! A program: instructions with the values of their operands, in order.
 //!
-//! In: assembly text or words. Out: [`Program`]. Texts are read by the syntax that the
+//! In: assembly text or words. Out: [`MachineProgram`]. Texts are read by the syntax that the
 //! machine's description gives; what is wrong in them is told together.
 
 use crate::assemble;
@@ -32,7 +32,7 @@ pub struct Setting {
 
 /// A program.
 #[derive(Clone, Debug)]
-pub struct Program {
+pub struct MachineProgram {
     /// The text; a listing when it was read from words.
     pub source: Source,
     /// The instructions; the first is at address 0.
@@ -41,16 +41,16 @@ pub struct Program {
     pub settings: Vec<Setting>,
 }
 
-impl Program {
+impl MachineProgram {
     /// Instructions by their index in [`Machine::instructions`], with the values of their
     /// operands; there is no text.
-    pub fn new(name: &str, code: impl IntoIterator<Item = (usize, Vec<i64>)>) -> Program {
+    pub fn new(name: &str, code: impl IntoIterator<Item = (usize, Vec<i64>)>) -> MachineProgram {
         let code = code.into_iter().map(|(instruction, values)| Placed {
             instruction,
             values,
             span: Span::default(),
         });
-        Program {
+        MachineProgram {
             source: Source::new(name, ""),
             code: code.collect(),
             settings: Vec::new(),
@@ -61,7 +61,7 @@ impl Program {
     ///
     /// # Errors
     /// Everything that is wrong with it.
-    pub fn assemble(machine: &Machine, source: &Source) -> Result<Program, Vec<Diagnostic>> {
+    pub fn assemble(machine: &Machine, source: &Source) -> Result<MachineProgram, Vec<Diagnostic>> {
         assemble::assemble(machine, source)
     }
 
@@ -73,7 +73,7 @@ impl Program {
         machine: &Machine,
         name: &str,
         bytes: &[u8],
-    ) -> Result<Program, Vec<Diagnostic>> {
+    ) -> Result<MachineProgram, Vec<Diagnostic>> {
         let size = machine.word as usize;
         let (mut listing, mut code, mut wrong) = (String::new(), Vec::new(), Vec::new());
         for chunk in bytes.chunks(size) {
@@ -99,7 +99,7 @@ impl Program {
         }
         let source = Source::new(name, listing);
         if wrong.is_empty() {
-            return Ok(Program {
+            return Ok(MachineProgram {
                 source,
                 code,
                 settings: Vec::new(),
@@ -124,7 +124,7 @@ impl Program {
     /// The words as they lie in memory, little-endian.
     ///
     /// # Errors
-    /// As [`Program::words`].
+    /// As [`MachineProgram::words`].
     pub fn bytes(&self, machine: &Machine) -> Result<Vec<u8>, Diagnostic> {
         let size = machine.word as usize;
         let words = self.words(machine)?;

@@ -13,7 +13,7 @@
 //! the other has stored behind a fence only; a unit has read memory when it has retired.
 
 use crate::memory::Memory;
-use crate::program::{Program, Setting};
+use crate::program::{MachineProgram, Setting};
 use crate::run::{Access, Done, Simulator, Stopped};
 use semantics::diagnostic::Diagnostic;
 use semantics::machine::{Machine, MachineInstruction, OperandKind};
@@ -97,7 +97,7 @@ pub fn check(
     in_flight: usize,
     limit: u64,
 ) -> Result<Safe, Unsafe> {
-    let mut program = Program::from_words(machine, name, words).map_err(Unsafe::Words)?;
+    let mut program = MachineProgram::from_words(machine, name, words).map_err(Unsafe::Words)?;
     program.settings.extend_from_slice(start);
     let mut watcher = Watcher::new(machine, &program, in_flight);
     let mut simulator = Simulator::new(machine, memory);
@@ -112,7 +112,7 @@ pub fn check(
     }
 }
 
-fn reported(machine: &Machine, program: &Program, hazard: &Hazard) -> Diagnostic {
+fn reported(machine: &Machine, program: &MachineProgram, hazard: &Hazard) -> Diagnostic {
     let (first, second) = (&program.code[hazard.first], &program.code[hazard.second]);
     let text = machine.instructions[first.instruction].text(machine, &first.values);
     Diagnostic::error(format!("out of order: {hazard}"))
@@ -138,7 +138,7 @@ type Tile = (usize, i64);
 
 struct Watcher<'a> {
     machine: &'a Machine,
-    program: &'a Program,
+    program: &'a MachineProgram,
     in_flight: usize,
     /// Whether the host hands an instruction to a unit and goes on.
     of_units: Vec<bool>,
@@ -153,7 +153,7 @@ struct Watcher<'a> {
 }
 
 impl<'a> Watcher<'a> {
-    fn new(machine: &'a Machine, program: &'a Program, in_flight: usize) -> Watcher<'a> {
+    fn new(machine: &'a Machine, program: &'a MachineProgram, in_flight: usize) -> Watcher<'a> {
         Watcher {
             machine,
             program,

@@ -7,7 +7,7 @@
 //! known for how many rounds every branch goes the same way. These are not run. What was loaded is taken
 //! to be the same in all of them: programs are run so on memory that is zero.
 
-use crate::program::Program;
+use crate::program::MachineProgram;
 use crate::run::{Done, Simulator, Stopped};
 use semantics::bits::Bits;
 use semantics::machine::{Machine, MachineInstruction, OperandKind};
@@ -332,7 +332,7 @@ fn computes(found: &MachineInstruction, scalars: usize) -> Option<Vec<(usize, us
 pub fn run<'m, M: Meter>(
     simulator: &mut Simulator<'m>,
     machine: &'m Machine,
-    (program, scalars): (&Program, &Scalars),
+    (program, scalars): (&MachineProgram, &Scalars),
     meter: &mut M,
     more: &mut dyn FnMut(u64) -> bool,
 ) -> Result<u64, Stopped> {

@@ -8,7 +8,7 @@
 use crate::accelerator::timeline::Timeline;
 use crate::accelerator::{Accelerator, Fault};
 use crate::memory::Memory;
-use crate::program::{Placed, Program};
+use crate::program::{MachineProgram, Placed};
 use crate::unit::{Target, Unit};
 use semantics::bits::Bits;
 use semantics::diagnostic::Diagnostic;
@@ -167,7 +167,7 @@ impl<'m> Simulator<'m> {
     /// When a rule of the machine is broken, or after `limit` instructions.
     pub fn run(
         &mut self,
-        program: &Program,
+        program: &MachineProgram,
         limit: u64,
         trace: &mut dyn FnMut(&str),
     ) -> Result<Counts, Stopped> {
@@ -179,7 +179,7 @@ impl<'m> Simulator<'m> {
     ///
     /// # Errors
     /// As [`Simulator::run`].
-    pub fn run_quietly(&mut self, program: &Program, limit: u64) -> Result<Counts, Stopped> {
+    pub fn run_quietly(&mut self, program: &MachineProgram, limit: u64) -> Result<Counts, Stopped> {
         self.go(program, limit, &mut None, &mut |_| true)
     }
 
@@ -189,7 +189,7 @@ impl<'m> Simulator<'m> {
     /// As [`Simulator::run`].
     pub fn run_watched(
         &mut self,
-        program: &Program,
+        program: &MachineProgram,
         limit: u64,
         watch: &mut dyn FnMut(&Done<'_>),
     ) -> Result<Counts, Stopped> {
@@ -205,7 +205,7 @@ impl<'m> Simulator<'m> {
     /// As [`Simulator::run`]; that it did so many steps when no more was wanted.
     pub fn run_while(
         &mut self,
-        program: &Program,
+        program: &MachineProgram,
         limit: u64,
         watch: &mut dyn FnMut(&Done<'_>) -> bool,
     ) -> Result<Counts, Stopped> {
@@ -214,7 +214,7 @@ impl<'m> Simulator<'m> {
 
     fn go(
         &mut self,
-        program: &Program,
+        program: &MachineProgram,
         limit: u64,
         trace: &mut Option<&mut dyn FnMut(&str)>,
         watch: &mut dyn FnMut(&Done<'_>) -> bool,
@@ -241,7 +241,7 @@ impl<'m> Simulator<'m> {
     }
 
     /// A program begins: registers hold what it says.
-    pub(crate) fn begin(&mut self, program: &Program) {
+    pub(crate) fn begin(&mut self, program: &MachineProgram) {
         for setting in &program.settings {
             let width = self.machine.files[setting.file].width;
             let value = Bits::from_i128(width, i128::from(setting.value));
@@ -251,7 +251,7 @@ impl<'m> Simulator<'m> {
     }
 
     /// The place in a program of what is done next; none when it has ended.
-    pub(crate) fn next(&self, program: &Program) -> Result<Option<usize>, Stopped> {
+    pub(crate) fn next(&self, program: &MachineProgram) -> Result<Option<usize>, Stopped> {
         let word = u64::from(self.machine.word);
         let at = self.position();
         match self.counter.is_multiple_of(word) && at <= program.code.len() {
@@ -287,7 +287,11 @@ impl<'m> Simulator<'m> {
     }
 
     /// Does the instruction at a place of a program, at which the counter is.
-    pub(crate) fn advance(&mut self, program: &Program, at: usize) -> Result<Done<'_>, Stopped> {
+    pub(crate) fn advance(
+        &mut self,
+        program: &MachineProgram,
+        at: usize,
+    ) -> Result<Done<'_>, Stopped> {
         let (placed, address) = (&program.code[at], self.counter);
         self.touched.clear();
         self.step(placed).map_err(|fault| {
@@ -312,7 +316,7 @@ impl<'m> Simulator<'m> {
         counts
     }
 
-    fn astray(&self, program: &Program) -> Diagnostic {
+    fn astray(&self, program: &MachineProgram) -> Diagnostic {
         let message = format!("there is no instruction at the address {:#x}", self.counter);
         let whole = program.source.text().len();
         Diagnostic::error(message)
@@ -322,7 +326,7 @@ impl<'m> Simulator<'m> {
 
     fn reported(
         &self,
-        program: &Program,
+        program: &MachineProgram,
         placed: &Placed,
         address: u64,
         fault: Fault,

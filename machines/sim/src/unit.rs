@@ -5,7 +5,7 @@
 //! written where. Instructions that read memory after they have written it are refused.
 
 use semantics::build as b;
-use semantics::eval::{Frame, Input, Program};
+use semantics::eval::{CompiledTerms, Frame, Input};
 use semantics::machine::MachineInstruction;
 use semantics::op::OpCode;
 use semantics::sort::Sort;
@@ -31,12 +31,12 @@ pub(crate) struct Unit {
     /// The operands that are inputs, in order; the counter comes last when it is one.
     pub(crate) inputs: Vec<Option<usize>>,
     /// Gives the addresses.
-    addresses: Program,
+    addresses: CompiledTerms,
     address_frame: Frame,
     /// Bytes of each read.
     pub(crate) reads: Vec<u32>,
     /// Gives the results, then address and value of each write.
-    results: Program,
+    results: CompiledTerms,
     frame: Frame,
     /// Where results go.
     pub(crate) targets: Vec<Target>,
@@ -114,7 +114,7 @@ impl Unit {
             .map(|r: &Term| r.args_of(OpCode::Read).expect("only reads are kept")[1])
             .collect();
         let fault = |e: semantics::term::SortError| e.to_string();
-        let addresses = Program::compile(&addresses, &inputs).map_err(fault)?;
+        let addresses = CompiledTerms::compile(&addresses, &inputs).map_err(fault)?;
         for (k, read) in reads.iter().enumerate() {
             inputs.push(Input {
                 name: read_name(k),
@@ -122,7 +122,7 @@ impl Unit {
             });
         }
         let products = products(&results);
-        let results = Program::compile(&results, &inputs).map_err(fault)?;
+        let results = CompiledTerms::compile(&results, &inputs).map_err(fault)?;
         Ok(Unit {
             inputs: named,
             address_frame: addresses.frame(1),

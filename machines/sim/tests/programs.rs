@@ -5,7 +5,7 @@ use semantics::machine::Machine;
 use semantics::random::Random;
 use semantics::span::Source;
 use sim::memory::Memory;
-use sim::program::Program;
+use sim::program::MachineProgram;
 use sim::run::{Simulator, Stopped};
 use std::path::Path;
 
@@ -16,9 +16,9 @@ fn rvm() -> Machine {
     machine
 }
 
-fn assemble(machine: &Machine, text: &str) -> Program {
+fn assemble(machine: &Machine, text: &str) -> MachineProgram {
     let source = Source::new("test.s", text);
-    Program::assemble(machine, &source)
+    MachineProgram::assemble(machine, &source)
         .unwrap_or_else(|wrong| panic!("{}", semantics::diagnostic::render(&wrong)))
 }
 
@@ -29,8 +29,8 @@ fn run(machine: &Machine, text: &str, memory: Memory) -> Result<Memory, Box<Diag
         .iter()
         .flat_map(|w| (*w as u32).to_le_bytes())
         .collect();
-    let again = Program::from_words(machine, "test.bin", &bytes).expect("they are words");
-    let code = |p: &Program| {
+    let again = MachineProgram::from_words(machine, "test.bin", &bytes).expect("they are words");
+    let code = |p: &MachineProgram| {
         p.code
             .iter()
             .map(|c| (c.instruction, c.values.clone()))
@@ -254,7 +254,7 @@ fn mistakes_in_text_are_told() {
         ("?", "an instruction, a label or a directive"),
     ];
     for (text, expected) in cases {
-        let wrong = Program::assemble(&machine, &Source::new("test.s", text));
+        let wrong = MachineProgram::assemble(&machine, &Source::new("test.s", text));
         let message = semantics::diagnostic::render(&wrong.expect_err(text));
         assert!(message.contains(expected), "{text}: {message}");
         assert!(
@@ -269,7 +269,7 @@ fn an_erratum_is_refused_by_its_name_and_can_be_switched_off() {
     let text = ".set a1, 16\nmld.w m0, (x0), a1\nmst.w m0, (x0), a1\n";
     let run = |machine: &Machine| {
         let source = Source::new("test.s", text);
-        let program = Program::assemble(machine, &source).expect("it is right");
+        let program = MachineProgram::assemble(machine, &source).expect("it is right");
         Simulator::new(machine, Memory::new(0x400)).run_quietly(&program, 10)
     };
     let mut machine = rvm();

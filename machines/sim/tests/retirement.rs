@@ -5,7 +5,7 @@ use semantics::diagnostic::render;
 use semantics::machine::Machine;
 use semantics::span::Source;
 use sim::memory::Memory;
-use sim::program::Program;
+use sim::program::MachineProgram;
 use sim::retirement::{Kind, Safe, Unsafe, check};
 use std::path::Path;
 
@@ -23,7 +23,7 @@ fn checked(text: &str) -> Result<Safe, Unsafe> {
     let start = "addi a0, zero, 0x100\naddi a1, zero, 0x200\naddi a2, zero, 0x300\n\
                  addi a3, zero, 16\n";
     let source = Source::new("test.s", format!("{start}{}", text.replace("; ", "\n")));
-    let program = Program::assemble(&machine, &source);
+    let program = MachineProgram::assemble(&machine, &source);
     let program = program.unwrap_or_else(|wrong| panic!("{}", render(&wrong)));
     let words = program.bytes(&machine).expect("values have their bits");
     check(

@@ -6,7 +6,7 @@
 
 use crate::host::Host;
 use crate::program::Placed;
-use semantics::machine::{Machine, OperandKind};
+use semantics::machine::{Abi, Machine, OperandKind};
 use std::collections::BTreeSet;
 
 /// Instructions around the code of a function.
@@ -16,6 +16,15 @@ pub struct Frame {
     pub enter: Vec<Placed>,
     /// After it.
     pub leave: Vec<Placed>,
+}
+
+/// How a machine's functions are called.
+///
+/// # Errors
+/// A machine that does not say so.
+pub fn convention(machine: &Machine) -> Result<&Abi, String> {
+    let abi = machine.abi.as_ref();
+    abi.ok_or_else(|| format!("{} does not say how functions are called", machine.isa))
 }
 
 /// The scalar registers that some code changes.
@@ -44,9 +53,7 @@ pub fn changed(machine: &Machine, scalars: usize, code: &[Placed]) -> BTreeSet<u
 /// # Errors
 /// What the machine lacks for it.
 pub fn frame(machine: &Machine, changed: &BTreeSet<u32>) -> Result<Frame, String> {
-    let abi = machine.abi.as_ref();
-    let abi =
-        abi.ok_or_else(|| format!("{} does not say how functions are called", machine.isa))?;
+    let abi = convention(machine)?;
     let kept = abi.kept(|r| changed.contains(&r));
     if kept.is_empty() {
         return Ok(Frame::default());

@@ -15,6 +15,7 @@ use crate::loop_codegen::{
 };
 use crate::program::{ArrayUse, Function, TileProgram};
 use crate::spilled::spilled;
+use crate::systolic::code;
 use crate::systolic::place::{self, Constraints};
 use crate::systolic::program::CommandProgram;
 use crate::whole;
@@ -89,8 +90,9 @@ pub enum Code {
     /// Instructions of the host and of tiles, as they stand in memory; without branches, tile
     /// instructions were run while mapping.
     Function(Function),
-    /// Commands with affine operands, in loops that no instruction makes yet.
-    Commands(CommandProgram),
+    /// Commands with affine operands, in loops that no instruction makes yet, and the machine code that does
+    /// the same, or why there is none.
+    Commands(CommandProgram, Result<Function, String>),
 }
 
 /// For which sizes a program was proved to be its kernel. It always holds for all data.
@@ -152,7 +154,7 @@ impl MappedProgram {
     pub fn name(&self) -> &str {
         match &self.code {
             Code::Function(function) => &function.name,
-            Code::Commands(program) => &program.name,
+            Code::Commands(program, _) => &program.name,
         }
     }
 }
@@ -211,9 +213,18 @@ fn in_registers(
         let held = request.constraints;
         let (program, verdict, untiled) =
             place::map_beside_host(kernel, sizes, machine, prover, held)?;
+        let (addresses, _) = request.placed(&program.arrays);
+        let function = code::function(machine, &program, &addresses).and_then(|function| {
+            // Commands that were proved at other sizes alone say as much of their code.
+            if verdict == Verdict::Proved {
+                let proved = whole::function(kernel, sizes, &function, machine, prover);
+                proved.map_err(|why| format!("its machine code is not proved: {why}"))?;
+            }
+            Ok(function)
+        });
         return Ok(MappedProgram {
-            addresses: request.placed(&program.arrays).0,
-            code: Code::Commands(program),
+            addresses,
+            code: Code::Commands(program, function),
             verdict,
             untiled,
         });

@@ -8,7 +8,7 @@
 
 use kernel::types::Elem;
 use semantics::bits::Bits;
-use semantics::eval::{Input, Program};
+use semantics::eval::{CompiledTerms, Input};
 use semantics::float::Format;
 use semantics::random::Random;
 use semantics::sort::Sort;
@@ -78,7 +78,7 @@ pub(crate) type Named<'a> = (Term, &'a str, [&'a str; 2]);
 
 /// What is tried.
 struct Trial {
-    program: Program,
+    program: CompiledTerms,
     size: Size,
 }
 
@@ -107,7 +107,7 @@ fn tried((meaning, target, sources): Named<'_>, size: Size) -> Option<Product> {
         sort: Sort::Bv(size.0),
     };
     let inputs: Vec<Input> = [target, sources[0], sources[1]].map(input).to_vec();
-    let program = Program::compile(&[meaning], &inputs).ok()?;
+    let program = CompiledTerms::compile(&[meaning], &inputs).ok()?;
     let trial = Trial { program, size };
     let int = [8, 16, 32].map(|bits| [Elem::signed(bits), Elem::unsigned(bits)]);
     let integers: Vec<Elem> = int.concat();

@@ -4,6 +4,7 @@
 //! instructions in which scalar registers are set as they are needed, from the arguments that
 //! say where arrays begin. The scalar instructions for that are found by their meaning.
 
+use crate::frame::convention;
 use crate::host::{Binary, Host, host_as_written};
 pub use crate::matching::Window;
 use semantics::machine::{Machine, MachineOperand, OperandKind};
@@ -162,12 +163,7 @@ pub(crate) fn arguments(
     machine: &Machine,
     arrays: &[ArrayUse],
 ) -> Result<Vec<(usize, u32)>, String> {
-    let Some(abi) = &machine.abi else {
-        return Err(format!(
-            "{} does not say how functions are called",
-            machine.isa
-        ));
-    };
+    let abi = convention(machine)?;
     let there = |made: bool| {
         (0..arrays.len()).filter(move |&k| arrays[k].bytes > 0 && arrays[k].made == made)
     };

@@ -4,8 +4,9 @@
 //! Out: a [`program::CommandProgram`]: commands with affine operands in loops, configuration
 //! written where it is needed and outside loops where it does not change. `parts` cuts the kernel
 //! into sums, `form` reads one, `layout` chooses tiles and rows, `emit` writes commands, `config` places
-//! configuration, `proof` shows that what the commands do is the kernel.
+//! configuration, `code` makes machine code of them, `proof` shows that what the commands do is the kernel.
 
+pub mod code;
 pub mod config;
 mod emit;
 mod form;

@@ -207,7 +207,7 @@ pub fn function(
 ) -> Result<usize, String> {
     let kernel = &kernel.at_sizes(sizes);
     let run = |engine: &mut Engine<'_>| {
-        let code = Code::new(machine, &function.code, false);
+        let code = Code::new(machine, &function.code, machine.state.relaxed);
         for &(array, register) in &function.arguments {
             let at = code.register(function.scalars, register);
             engine.set_place(at, Value::Known(Linear::array(number(array))));

@@ -10,7 +10,7 @@ use crate::class::{Apart, own_outputs};
 use rayon::prelude::*;
 use semantics::bits::Bits;
 use semantics::digest::Digest;
-use semantics::eval::{Input, Program};
+use semantics::eval::{CompiledTerms, Input};
 use semantics::instruction::Instruction;
 use semantics::random::Random;
 use semantics::sort::Sort;
@@ -150,7 +150,7 @@ pub(super) fn sample(i: &Instruction, variables: &[String]) -> Option<Sampled> {
             sort: Sort::Bv(*w),
         })
         .collect();
-    let program = Program::compile(&outputs, &inputs).ok()?;
+    let program = CompiledTerms::compile(&outputs, &inputs).ok()?;
     let widths: Vec<u32> = sorted.iter().map(|(w, _)| *w).collect();
     let orders = permutations(&widths);
     let least = orders
@@ -186,7 +186,7 @@ fn permutations(widths: &[u32]) -> Vec<Vec<usize>> {
 }
 
 /// The outputs when position `k` of the inputs goes to variable `order[k]`.
-fn run(program: &Program, widths: &[u32], order: &[usize]) -> Vec<Vec<u64>> {
+fn run(program: &CompiledTerms, widths: &[u32], order: &[usize]) -> Vec<Vec<u64>> {
     let mut out = Vec::new();
     for sample in 0..SAMPLES {
         let mut values = vec![Value::Bool(false); widths.len()];

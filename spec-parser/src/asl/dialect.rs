@@ -8,7 +8,7 @@ use super::tree::BOOLEAN;
 use super::{builtin, float, parser};
 use crate::pseudocode::Dialect;
 use crate::pseudocode::ast::{BinaryOp, Block, Expr, Name};
-use crate::pseudocode::lower::machine::{Machine, Run, at};
+use crate::pseudocode::lower::machine::{Execution, Run, at};
 use crate::pseudocode::lower::value::{Computed, Value, refuse};
 use crate::pseudocode::tree::{BOTH, EITHER, decided};
 use semantics::build as b;
@@ -37,7 +37,7 @@ impl Dialect for Asl {
         &["result"]
     }
 
-    fn call(&self, machine: &mut Machine, name: &Name, args: &[Expr], span: Span) -> Run<Value> {
+    fn call(&self, machine: &mut Execution, name: &Name, args: &[Expr], span: Span) -> Run<Value> {
         match (&**name, args) {
             (BOTH | EITHER, [x, y]) => decided(machine, name, x, y),
             (BOOLEAN, [x]) => machine.condition(x).map(Value::Truth),
@@ -54,7 +54,7 @@ impl Dialect for Asl {
 
     fn apply(
         &self,
-        _machine: &Machine,
+        _machine: &Execution,
         op: BinaryOp,
         x: &Value,
         y: &Value,
@@ -70,7 +70,7 @@ impl Dialect for Asl {
         Some(x.bits(width).map(|t| Value::of_bits(b::not(t))))
     }
 
-    fn compare(&self, _: &Machine, _: &Value, _: &Value, _: &Value) -> Computed<Term> {
+    fn compare(&self, _: &Execution, _: &Value, _: &Value, _: &Value) -> Computed<Term> {
         refuse("a comparison is written with its operator")
     }
 

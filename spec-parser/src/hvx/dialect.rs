@@ -8,7 +8,7 @@ use super::tree::{ELEMENTS, SIZE};
 use super::{builtin, parser};
 use crate::pseudocode::Dialect;
 use crate::pseudocode::ast::{BinaryOp, Block, Expr, Name};
-use crate::pseudocode::lower::machine::{Machine, Run, Slot, at, fault};
+use crate::pseudocode::lower::machine::{Execution, Run, Slot, at, fault};
 use crate::pseudocode::lower::shift;
 use crate::pseudocode::lower::value::{Computed, Value, refuse};
 use crate::pseudocode::tree::{BOTH, EITHER, decided};
@@ -37,7 +37,7 @@ impl Dialect for Hvx {
         &RESULTS
     }
 
-    fn call(&self, machine: &mut Machine, name: &Name, args: &[Expr], span: Span) -> Run<Value> {
+    fn call(&self, machine: &mut Execution, name: &Name, args: &[Expr], span: Span) -> Run<Value> {
         match (&**name, args) {
             (BOTH | EITHER, [x, y]) => decided(machine, name, x, y),
             (SIZE, [register]) => size(machine, register).map(Value::Int),
@@ -62,7 +62,7 @@ impl Dialect for Hvx {
 
     fn apply(
         &self,
-        _machine: &Machine,
+        _machine: &Execution,
         op: BinaryOp,
         x: &Value,
         y: &Value,
@@ -85,7 +85,7 @@ impl Dialect for Hvx {
         }
     }
 
-    fn compare(&self, _: &Machine, _: &Value, _: &Value, _: &Value) -> Computed<Term> {
+    fn compare(&self, _: &Execution, _: &Value, _: &Value, _: &Value) -> Computed<Term> {
         refuse("a comparison is written with its operator")
     }
 
@@ -103,7 +103,7 @@ impl Dialect for Hvx {
 }
 
 /// The bits of a register that a name means.
-fn size(machine: &Machine, register: &Expr) -> Run<i128> {
+fn size(machine: &Execution, register: &Expr) -> Run<i128> {
     let slot = register.as_name().and_then(|name| machine.slot(name));
     match slot {
         Some(Slot::Bits(bits)) => Ok(i128::from(bits.width())),

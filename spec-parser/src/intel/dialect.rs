@@ -5,7 +5,7 @@
 
 use super::{builtin, constants};
 use crate::pseudocode::ast::{BinaryOp, Block, Expr, ExprKind, Name};
-use crate::pseudocode::lower::machine::{Machine, Run, at};
+use crate::pseudocode::lower::machine::{Execution, Run, at};
 use crate::pseudocode::lower::value::{self, Computed, Value};
 use crate::pseudocode::lower::{compare, float};
 use crate::pseudocode::{Dialect, Effect};
@@ -36,7 +36,7 @@ impl Dialect for Intel {
         &["dest", "DEST", "Dst"]
     }
 
-    fn call(&self, machine: &mut Machine, name: &Name, args: &[Expr], span: Span) -> Run<Value> {
+    fn call(&self, machine: &mut Execution, name: &Name, args: &[Expr], span: Span) -> Run<Value> {
         // SignExtendN(x >> n) is an arithmetic shift whatever the element type says.
         if let (Some(_), [arg]) = (builtin::sign_extension(name), args)
             && let ExprKind::Binary(BinaryOp::Shr, x, n) = &arg.kind
@@ -101,7 +101,7 @@ impl Dialect for Intel {
 
     fn apply(
         &self,
-        machine: &Machine,
+        machine: &Execution,
         op: BinaryOp,
         x: &Value,
         y: &Value,
@@ -113,7 +113,13 @@ impl Dialect for Intel {
         builtin::float::overrides(function)
     }
 
-    fn compare(&self, machine: &Machine, operator: &Value, x: &Value, y: &Value) -> Computed<Term> {
+    fn compare(
+        &self,
+        machine: &Execution,
+        operator: &Value,
+        x: &Value,
+        y: &Value,
+    ) -> Computed<Term> {
         compare_by(&machine.floats, operator, x, y)
     }
 

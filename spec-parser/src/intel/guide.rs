@@ -7,7 +7,7 @@
 use super::vendor::{Entry, read};
 use super::{Intel, lower, parser};
 use crate::errata::{Errata, Erratum, Told};
-use crate::meanings::{self, Meaning, Meanings};
+use crate::lowering_cache::{self, LoweringCache, Meaning};
 use crate::pseudocode::Dialect as _;
 use crate::pseudocode::ast::Block;
 use crate::pseudocode::lower::{self as shared, state::is_of_the_machine};
@@ -85,27 +85,31 @@ impl Counts {
 /// # Errors
 /// When the text is not XML.
 pub fn load(source: &Source, errata: &Errata) -> Result<Loaded, Diagnostic> {
-    load_kept(source, errata, &Meanings::default())
+    load_cached(source, errata, &LoweringCache::default())
 }
 
-/// The same, lowering only bodies whose meanings are not kept.
+/// The same, lowering only bodies whose meanings are not cached.
 ///
 /// # Errors
 /// When the text is not XML.
-pub fn load_kept(source: &Source, errata: &Errata, kept: &Meanings) -> Result<Loaded, Diagnostic> {
+pub fn load_cached(
+    source: &Source,
+    errata: &Errata,
+    cached: &LoweringCache,
+) -> Result<Loaded, Diagnostic> {
     let (entries, diagnostics) = read(source)?;
     let mut loaded = Loaded {
         diagnostics,
         ..Loaded::default()
     };
     loaded.counts.entries = entries.len();
-    kept.deal(entries.iter().filter_map(|entry| {
+    cached.deal(entries.iter().filter_map(|entry| {
         let text = source.slice(entry.operation?);
         Some((Digest::of(&(entry.name.as_str(), text)), text))
     }));
     let outcomes: Vec<Outcome> = entries
         .par_iter()
-        .map(|entry| one(entry, source, errata, kept))
+        .map(|entry| one(entry, source, errata, cached))
         .collect();
     let mut seen: BTreeMap<String, (&Entry, usize)> = BTreeMap::new();
     for (entry, outcome) in entries.iter().zip(outcomes) {
@@ -184,13 +188,13 @@ struct Outcome {
 
 /// A body that is well formed.
 enum Body {
-    /// Its meaning was kept.
+    /// Its meaning was cached.
     Known(Meaning),
     /// Its meaning is to be found.
     Tree(Block),
 }
 
-fn one(entry: &Entry, source: &Source, errata: &Errata, kept: &Meanings) -> Outcome {
+fn one(entry: &Entry, source: &Source, errata: &Errata, cached: &LoweringCache) -> Outcome {
     let Some(span) = entry.operation else {
         return Outcome::default();
     };
@@ -211,11 +215,11 @@ fn one(entry: &Entry, source: &Source, errata: &Errata, kept: &Meanings) -> Outc
         outcome.diagnostics = vec![diagnostic.hint("this entry is left out")];
         return outcome;
     }
-    let digest = meanings::digest(Intel.name(), &signature, source.slice(span), true);
-    if !kept.is_wanted(Digest::of(&(entry.name.as_str(), source.slice(span)))) {
+    let digest = lowering_cache::digest(Intel.name(), &signature, source.slice(span), true);
+    if !cached.is_wanted(Digest::of(&(entry.name.as_str(), source.slice(span)))) {
         return outcome;
     }
-    let body = match kept.get(digest) {
+    let body = match cached.get(digest) {
         Some(meaning) => Ok(Body::Known(meaning)),
         None => parser::parse(source, span, true).map(Body::Tree),
     };
@@ -241,7 +245,7 @@ fn one(entry: &Entry, source: &Source, errata: &Errata, kept: &Meanings) -> Outc
             (None, Body::Tree(block)) => {
                 let meaning = shared::lower(&Intel, &signature, &block, source, span)?;
                 if !meaning.is_empty() {
-                    kept.keep(digest, &meaning);
+                    cached.keep(digest, &meaning);
                 }
                 shared::instruction(&signature, meaning, source, span)
             }

@@ -7,8 +7,8 @@
 mod tests;
 
 use super::Intel;
-use crate::meanings::Meanings;
-use crate::pseudocode::lower::lower_kept;
+use crate::lowering_cache::LoweringCache;
+use crate::pseudocode::lower::lower_cached;
 use crate::signature::Signature;
 use semantics::diagnostic::Diagnostic;
 use semantics::instruction::Instruction;
@@ -25,5 +25,12 @@ pub fn lower_body(
     span: Span,
     xml: bool,
 ) -> Result<Instruction, Vec<Diagnostic>> {
-    lower_kept(&Intel, signature, source, span, xml, &Meanings::default())
+    lower_cached(
+        &Intel,
+        signature,
+        source,
+        span,
+        xml,
+        &LoweringCache::default(),
+    )
 }

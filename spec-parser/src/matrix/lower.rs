@@ -80,7 +80,7 @@ pub(crate) fn lower<'a>(body: &'a [Statement], scope: &'a Scope<'a>) -> Result<M
         };
         (name.clone(), Register::new(name, width, row))
     });
-    let mut machine = Machine {
+    let mut machine = Execution {
         scope,
         registers: registers.collect(),
         blanks: BTreeMap::new(),
@@ -124,7 +124,7 @@ pub(crate) fn constant(formula: &Expr, parameters: &BTreeMap<String, i64>) -> Re
         operands: &BTreeMap::new(),
         address: 32,
     };
-    let mut machine = Machine {
+    let mut machine = Execution {
         scope: &scope,
         registers: BTreeMap::new(),
         blanks: BTreeMap::new(),
@@ -146,7 +146,7 @@ pub(crate) const MEMORY: &str = "mem";
 /// The program counter's name.
 pub(crate) const COUNTER: &str = "pc";
 
-struct Machine<'a> {
+struct Execution<'a> {
     scope: &'a Scope<'a>,
     registers: BTreeMap<String, Register>,
     /// Registers that only the body has.
@@ -165,7 +165,7 @@ struct Machine<'a> {
     last: Option<&'a Statement>,
 }
 
-impl Machine<'_> {
+impl Execution<'_> {
     fn run(&mut self, body: &[Statement]) -> Result<(), Refused> {
         let known = self.locals.len();
         for statement in body {

@@ -24,10 +24,10 @@ pub(crate) mod value;
 
 use super::Dialect;
 use super::ast::{Block, ExprKind, Name, Statement, StatementKind};
-use crate::meanings::{self, Meaning, Meanings};
+use crate::lowering_cache::{self, LoweringCache, Meaning};
 use crate::roll::roll;
 use crate::signature::Signature;
-use machine::{Fault, Frame, Machine, Run, Slot, told};
+use machine::{Execution, Fault, Frame, Run, Slot, told};
 use register::{Piece, Register};
 use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::instruction::{Constants, Element, Instruction, Origin, Output};
@@ -38,26 +38,26 @@ use std::rc::Rc;
 use value::{Class, Value};
 
 /// The meaning of a body of pseudocode: the range `span` of `source`, undecoded when it is
-/// `xml`. It may be known already; otherwise it is kept.
+/// `xml`. It may be known already; otherwise it is cached.
 ///
 /// # Errors
 /// What keeps the body from having a meaning, with places in `source`.
-pub(crate) fn lower_kept(
+pub(crate) fn lower_cached(
     dialect: &'static dyn Dialect,
     signature: &Signature,
     source: &Source,
     span: Span,
     xml: bool,
-    kept: &Meanings,
+    cached: &LoweringCache,
 ) -> Result<Instruction, Vec<Diagnostic>> {
     signature
         .check()
         .map_err(|wrong| vec![Diagnostic::error(wrong).at(source, span)])?;
-    let body = meanings::digest(dialect.name(), signature, source.slice(span), xml);
-    if !kept.is_wanted(body) {
+    let body = lowering_cache::digest(dialect.name(), signature, source.slice(span), xml);
+    if !cached.is_wanted(body) {
         return Err(Vec::new());
     }
-    let meaning = match kept.get(body) {
+    let meaning = match cached.get(body) {
         Some(known) => known,
         None => {
             let block = dialect.parse(source, span, xml)?;
@@ -65,7 +65,7 @@ pub(crate) fn lower_kept(
             if found.is_empty() {
                 return Err(vec![Diagnostic::error(NOTHING).at(source, span)]);
             }
-            kept.keep(body, &found);
+            cached.keep(body, &found);
             found
         }
     };
@@ -198,7 +198,7 @@ fn results(
     names(block, &mut assigned);
     // Where bits are values, memory is read by functions that count bytes themselves.
     let bytes = !dialect.has_bits() && unit::counts_bytes(block);
-    let mut machine = Machine {
+    let mut machine = Execution {
         dialect,
         functions: functions(block),
         constants: BTreeMap::new(),
@@ -253,7 +253,7 @@ fn results(
 }
 
 /// The registers of the machine that a body has changed.
-fn written(machine: &Machine, registers: &[state::Register]) -> Vec<(Name, Term)> {
+fn written(machine: &Execution, registers: &[state::Register]) -> Vec<(Name, Term)> {
     let after = |register: &state::Register| {
         let (name, width) = register;
         let term = machine::as_bits(machine.slot(name)).read(0, *width).term;
@@ -289,7 +289,7 @@ const NOTHING: &str = "the body returns nothing and writes no memory";
 /// The name of the result variable.
 const RESULT: &str = "dst";
 
-impl Machine {
+impl Execution {
     fn assigns_result(&self) -> bool {
         self.assigned
             .keys()

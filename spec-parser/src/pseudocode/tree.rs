@@ -5,7 +5,7 @@
 //! functions are refused here.
 
 use super::ast::{BinaryOp, Expr, ExprKind, Name, UnaryOp};
-use super::lower::machine::{Machine, Run};
+use super::lower::machine::{Execution, Run};
 use super::lower::value::Value;
 use super::reading::Refused;
 use pest::RuleType;
@@ -160,7 +160,7 @@ pub(crate) fn too_tall<T>(span: Span) -> Built<T> {
 
 /// The value of `x && y` or `x || y` ([`BOTH`], [`EITHER`]): what the first decides, the second
 /// is not asked.
-pub(crate) fn decided(machine: &mut Machine, name: &str, x: &Expr, y: &Expr) -> Run<Value> {
+pub(crate) fn decided(machine: &mut Execution, name: &str, x: &Expr, y: &Expr) -> Run<Value> {
     let left = machine.condition(x)?;
     let decides = name == EITHER;
     if left.as_bool() == Some(decides) {

@@ -3,7 +3,7 @@
 
 use semantics::bits::Bits;
 use semantics::diagnostic::render;
-use semantics::eval::{Input, Program};
+use semantics::eval::{CompiledTerms, Input};
 use semantics::instruction::Instruction;
 use semantics::value::Value;
 use spec_parser::specs::{Specs, load};
@@ -45,13 +45,13 @@ pub(crate) fn find<'s>(specs: &'s Specs, name: &str) -> &'s Instruction {
 }
 
 /// The meaning of an instruction, ready to run.
-pub(crate) fn program(instruction: &Instruction) -> Program {
+pub(crate) fn program(instruction: &Instruction) -> CompiledTerms {
     let inputs = instruction.operands.iter().map(|o| Input {
         name: o.name.clone(),
         sort: o.var().sort(),
     });
     let inputs: Vec<Input> = inputs.collect();
-    Program::compile(&[instruction.term()], &inputs).expect("it can be run")
+    CompiledTerms::compile(&[instruction.term()], &inputs).expect("it can be run")
 }
 
 /// The result of an instruction on values of its operands' widths.

@@ -2,7 +2,7 @@
 
 use super::*;
 use semantics::build as b;
-use semantics::eval::Program;
+use semantics::eval::CompiledTerms;
 use semantics::random::Random;
 use semantics::subst::replace_vars;
 use semantics::value::Value;
@@ -13,7 +13,7 @@ fn x(w: u32) -> Term {
 
 /// The value at an argument.
 fn at(t: Term, value: u64) -> u64 {
-    let program = Program::of(t);
+    let program = CompiledTerms::of(t);
     let width = program.inputs()[0].sort.width().expect("bits");
     let out = program.run(&[Value::Bv(Bits::from_u64(width, value))]);
     out[0].bits().low_u64()

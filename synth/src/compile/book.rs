@@ -99,7 +99,7 @@ impl Book<'_> {
             report.outcome = Outcome::Proved(evidence);
             report.cost = operations.cost(&program, &WindowInput::of(window));
             report.time[1] = start.elapsed();
-            report.kept = true;
+            report.cached = true;
             Some((k, (Some(program), report)))
         };
         open.par_iter().filter_map(take).collect()

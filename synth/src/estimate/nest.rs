@@ -9,10 +9,10 @@
 
 use super::{Estimator, LOADS, STORES, WindowInput};
 use crate::operations::TargetOperations;
-use autoir::program::{Argument, Node as Op, Program, Value};
+use autoir::program::{Argument, Node, Program, Value};
 use kernel::index::{Index, Symbol};
 use kernel::tree::{Access, Expr, ExprKind, Id};
-use lowering::window::{Loop, Lowered, Node, Source, Store, Window};
+use lowering::window::{Loop, Lowered, LoweredNode, Source, Store, Window};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use target::processor::Processor;
@@ -192,11 +192,11 @@ impl Walk<'_> {
             .expect("there is one around all loops")
     }
 
-    fn block(&mut self, body: &[Node]) {
+    fn block(&mut self, body: &[LoweredNode]) {
         for node in body {
             match node {
-                Node::Loop(l) => self.enter(l),
-                Node::Window { window, active } => self.window(*window, active.is_some()),
+                LoweredNode::Loop(l) => self.enter(l),
+                LoweredNode::Window { window, active } => self.window(*window, active.is_some()),
             }
         }
     }
@@ -325,7 +325,7 @@ impl Walk<'_> {
                 .collect::<Vec<_>>();
             let mut hasher = DefaultHasher::new();
             let (mut level, fills) = (0, registers(program.width(value), self.figures));
-            if let Op::Input { name, lo, width } = node {
+            if let Node::Input { name, lo, width } = node {
                 let input = code.inputs.iter().position(|n| n == name);
                 let Some(input) = input.and_then(|n| window.inputs.get(n)) else {
                     continue;
@@ -344,7 +344,7 @@ impl Walk<'_> {
                 level = level.max(of);
             }
             match node {
-                Op::Apply { operation, args } => {
+                Node::Apply { operation, args } => {
                     let instance = program.operation(*operation);
                     (&instance.operation, &instance.values).hash(&mut hasher);
                     let given = args.iter().filter(|a| !matches!(a, Argument::Value(_)));
@@ -579,12 +579,12 @@ fn place(store: &Store) -> Place {
 }
 
 /// What is written in some nodes.
-fn written(windows: &[Window], body: &[Node]) -> BTreeSet<Place> {
+fn written(windows: &[Window], body: &[LoweredNode]) -> BTreeSet<Place> {
     let mut all = BTreeSet::new();
     for node in body {
         match node {
-            Node::Loop(l) => all.extend(written(windows, &l.body)),
-            Node::Window { window, .. } => {
+            LoweredNode::Loop(l) => all.extend(written(windows, &l.body)),
+            LoweredNode::Window { window, .. } => {
                 all.insert(place(&windows[*window].store));
             }
         }

@@ -3,26 +3,29 @@
 //! In: a window, its program, the placed program with the value that stands for each of the
 //! program's. Out: nothing, or what is wrong. Each value is compared with its image, given that
 //! those before are right, so that the question is as small as the node; then what is stored is
-//! compared with the outputs, byte by byte, and what is touched with what may be. Where only
-//! leading lanes are active it is shown besides that a lane of the window needs no input that is
-//! not loaded with it.
+//! compared with the outputs, byte by byte, and what is touched with what may be. Inputs and the
+//! result are where the program has them (`places`).
+
+mod places;
+#[cfg(test)]
+mod tests;
 
 use super::Lacks;
 use autoir::program::placed::{Placed, Residence};
 use autoir::program::{Argument, Formal, Instance, Node, Program, Region, Value};
 use autoir::transfer::{Transfer, first_constant};
-use lowering::window::{Source, Store, Window};
+use lowering::window::{Lowered, Source, Store, Window};
 use semantics::build as b;
 use semantics::sort::Sort;
 use semantics::term::Term;
 use semantics::unroll::{elements, unroll};
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 /// Checks a placed program against the program: `images` has the placed value for each of the
 /// program's.
 pub(super) fn check(
-    window: &Window,
-    active: bool,
+    lowered: &Lowered,
+    (window, active): (&Window, bool),
     program: &Program,
     images: &[Value],
     placed: &Placed,
@@ -36,14 +39,14 @@ pub(super) fn check(
             .map(|input| (input.name.clone(), input.ty.width()))
             .collect(),
     };
+    places::check(lowered, window, active, placed)?;
     checker.values()?;
     let array = matches!(window.store, Store::Array(_));
     checker.stores(active && array && placed.result == Residence::Memory)?;
-    if active {
-        checker.masks()?;
-        lanes_stand_alone(window)?;
+    match active {
+        true => checker.masks(),
+        false => Ok(()),
     }
-    Ok(())
 }
 
 struct Checker<'a> {
@@ -376,41 +379,6 @@ fn same(a: Term, b: Term) -> bool {
         let bits = |t: Term| elements(t, if t.width().is_multiple_of(8) { 8 } else { 1 });
         a.width() == b.width() && bits(a) == bits(b)
     }
-}
-
-/// Whether each lane of a window needs only those lanes of inputs that are loaded when it is the
-/// last one that is active.
-fn lanes_stand_alone(window: &Window) -> Lacks<()> {
-    let (element, lanes) = (window.output.elem.bits(), window.output.lanes);
-    let arrays = window.inputs.iter();
-    let arrays = arrays.filter(|i| matches!(&i.source, Source::Array(a) if a.lanes > 1));
-    let loaded: HashMap<&str, (u32, u32)> = arrays
-        .map(|i| (i.name.as_str(), (i.ty.elem.bits(), i.ty.lanes)))
-        .collect();
-    for (lane, term) in (1..).zip(elements(window.term, element)) {
-        let (mut work, mut seen) = (vec![term], HashSet::new());
-        while let Some(t) = work.pop() {
-            if !seen.insert(t) {
-                continue;
-            }
-            let Some(slot) = crate::matching::slot_of(t) else {
-                work.extend(t.children());
-                continue;
-            };
-            let Some(&(bits, of)) = loaded.get(slot.operand) else {
-                continue;
-            };
-            let end = (lane * of).div_ceil(lanes) * bits;
-            if slot.lo + slot.width > end {
-                return Err(format!(
-                    "lane {} of the result needs more of `{}` than is loaded for it",
-                    lane - 1,
-                    slot.operand
-                ));
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Whether an access to memory has the constants with which it is a transfer.

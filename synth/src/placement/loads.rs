@@ -8,9 +8,9 @@
 //! what would take more than half of the registers.
 
 use autoir::program::placed::{Loads, Place, Placed, Residence};
-use autoir::program::{Argument, Node as Step, Region};
+use autoir::program::{Argument, Node, Region};
 use kernel::index::{Index, Symbol};
-use lowering::window::{Loop, Lowered, Node, Source, Store, Window};
+use lowering::window::{Loop, Lowered, LoweredNode, Source, Store, Window};
 use std::collections::BTreeMap;
 use target::RegisterClass;
 
@@ -56,14 +56,14 @@ struct Blocks<'a> {
 impl<'a> Blocks<'a> {
     /// Those of a block and of the loops in it; `var` is the variable of the loop that it is the body of, if
     /// it is one whose rounds stay a loop.
-    fn block(&mut self, nodes: &'a [Node], var: Option<Symbol>) {
+    fn block(&mut self, nodes: &'a [LoweredNode], var: Option<Symbol>) {
         // All, and which of them are still what the array has.
         let (mut all, mut open): (Vec<Load>, BTreeMap<_, usize>) = (Vec::new(), BTreeMap::new());
         let mut step = 0;
         for node in nodes {
             let (id, active) = match node {
-                Node::Window { window, active } => (*window, active),
-                Node::Loop(nest) => {
+                LoweredNode::Window { window, active } => (*window, active),
+                LoweredNode::Loop(nest) => {
                     let stays = nest.at.is_some() || !is_peeled(nest);
                     self.block(&nest.body, stays.then_some(nest.var));
                     open.clear();
@@ -140,7 +140,7 @@ fn loaded<'a>(
         }
     }
     (0..program.nodes().len()).filter_map(move |value| {
-        let Step::Apply { args, .. } = program.node(value) else {
+        let Node::Apply { args, .. } = program.node(value) else {
             return None;
         };
         // Constants are those with which it is a plain load.

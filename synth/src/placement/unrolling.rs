@@ -6,9 +6,9 @@
 //! but not those of intrinsics (gcc 12 none, clang 19 some). What is long gains nothing and is left alone, as is
 //! what has loops inside.
 
-use autoir::program::Node as Step;
+use autoir::program::Node;
 use autoir::program::placed::Placed;
-use lowering::window::{Loop, Lowered, Node};
+use lowering::window::{Loop, Lowered, LoweredNode};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use target::RegisterClass;
@@ -44,9 +44,11 @@ struct Loops<'a> {
 }
 
 impl Loops<'_> {
-    fn block(&self, nodes: &[Node], rounds: &mut BTreeMap<u32, u32>) {
+    fn block(&self, nodes: &[LoweredNode], rounds: &mut BTreeMap<u32, u32>) {
         for node in nodes {
-            let Node::Loop(nest) = node else { continue };
+            let LoweredNode::Loop(nest) = node else {
+                continue;
+            };
             match self.rounds(nest) {
                 1 => self.block(&nest.body, rounds),
                 more => {
@@ -76,30 +78,30 @@ impl Loops<'_> {
     }
 
     /// Whether a window, or the one iteration that data choose, is of one lane.
-    fn moves_a_lane(&self, node: &Node) -> bool {
+    fn moves_a_lane(&self, node: &LoweredNode) -> bool {
         let single = |window: usize| self.lowered.windows[window].output.lanes == 1;
         match node {
-            Node::Window { window, active } => {
+            LoweredNode::Window { window, active } => {
                 let sums = self.lowered.windows[*window].accumulate;
                 active.is_none() && single(*window) && !sums
             }
-            Node::Loop(inner) => match (inner.at, inner.body.as_slice()) {
-                (Some(_), [Node::Window { window, .. }]) => single(*window),
+            LoweredNode::Loop(inner) => match (inner.at, inner.body.as_slice()) {
+                (Some(_), [LoweredNode::Window { window, .. }]) => single(*window),
                 _ => false,
             },
         }
     }
 
     /// The instructions of a window in vectors.
-    fn instructions(&self, node: &Node) -> Option<usize> {
-        let Node::Window { window, .. } = node else {
+    fn instructions(&self, node: &LoweredNode) -> Option<usize> {
+        let LoweredNode::Window { window, .. } = node else {
             return None;
         };
         let program = &self.placed.get(*window)?.as_ref()?.program;
         let applied = program.nodes().iter();
         Some(
             applied
-                .filter(|step| matches!(step, Step::Apply { .. }))
+                .filter(|step| matches!(step, Node::Apply { .. }))
                 .count(),
         )
     }

@@ -17,7 +17,7 @@ use crate::fragment::lane_width;
 use crate::lanes::signature_of;
 use autoir::program::Formal;
 use semantics::bits::Bits;
-use semantics::eval::{Input, Program};
+use semantics::eval::{CompiledTerms, Input};
 use semantics::op::OpCode;
 use semantics::random::Random;
 use semantics::sort::Sort;
@@ -123,7 +123,7 @@ fn places(
         .chain(constants.iter().copied())
         .map(input)
         .collect();
-    let program = Program::compile(&[c.element(8, byte)], &inputs).ok()?;
+    let program = CompiledTerms::compile(&[c.element(8, byte)], &inputs).ok()?;
     let zeros = constants.iter().map(|o| Value::Bv(Bits::zero(o.width)));
     let zeros: Vec<Value> = zeros.collect();
     let run = |x: &Bits, matrix: &Bits| -> u64 {

@@ -10,13 +10,13 @@
 //! Values that no operation computes as they are written are written otherwise
 //! ([`crate::alternatives`]), then searched for ([`crate::lanes`]).
 
+use super::Search;
 use super::dealt::Dealt;
 use super::lanewise::{lane_goal, lane_goal_of_wholes};
 use super::narrowed::Lanes;
 use super::place::Placed;
 use super::tables::Lookup;
 use super::views::{self, View};
-use super::{CHEAPEST, Search};
 use crate::alternatives::by_upper_half;
 use crate::bit_matrix::Factored;
 use crate::candidates::Equality;
@@ -555,7 +555,8 @@ impl Search<'_> {
         let is_pair = choices.style == Style::Pairs && views::is_of_pair(t);
         let others = (best.is_none() || is_pair).then(|| self.others(t));
         // Nothing is cheaper than one of the cheapest operations.
-        let cheapest = |(flow, _): &(u64, How)| *flow <= u64::from(CHEAPEST) * PARTS;
+        let least = u64::from(self.processor().operation) * PARTS;
+        let cheapest = |(flow, _): &(u64, How)| *flow <= least;
         let with_rules = choices.style == Style::Rules;
         let by_rules = match with_rules && !best.as_ref().is_some_and(cheapest) {
             true => self.by_rules(choices, t),

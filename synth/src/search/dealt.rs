@@ -11,10 +11,10 @@
 //!
 //! It proposes; what is chosen is claimed and proved like all else.
 
+use super::Search;
 use super::cover::{Choices, Cover, Expression, How, PARTS, Style, cheaper, users};
 use super::narrowed::{Lanes, Lying, Narrowing};
 use super::place::{Placed, partial_sums};
-use super::{CHEAPEST, Search};
 use crate::alternatives::{alternatives, halves_of_wide, multiplies, products_in_pairs};
 use crate::fragment::lane_width;
 use crate::goal::Goal;
@@ -200,7 +200,8 @@ impl Search<'_> {
                 true => Some((0, How::Leaf(k))),
                 // Two registers whose halves are exchanged.
                 false if lane_width(t) == 2 * of.narrow => {
-                    Some((u64::from(2 * CHEAPEST) * PARTS, How::Leaf(k)))
+                    let exchanged = 2 * self.processor().operation;
+                    Some((u64::from(exchanged) * PARTS, How::Leaf(k)))
                 }
                 false => None,
             };

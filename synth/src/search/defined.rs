@@ -4,8 +4,8 @@
 //! inputs, pieces of them or constants. That is looked for first: of what has to be computed
 //! before, nothing is known here. How terms are matched is in [`crate::matching`].
 
-use super::ways::{Variant, Wanted};
-use super::{CHEAPEST, Search, cheaper};
+use super::decompositions::{Variant, Wanted};
+use super::{Search, cheaper};
 use crate::cost::Cost;
 use crate::goal::{Goal, leaf};
 use crate::lanes::is_within;
@@ -24,7 +24,7 @@ const DIFFERENCE: [OpCode; 3] = [OpCode::Ite, OpCode::BvUlt, OpCode::BvSub];
 impl Search<'_> {
     /// Whether a value is one instruction than which none is cheaper.
     pub(super) fn is_least(&self, value: Value) -> bool {
-        self.estimator.own(&self.graph, value) <= CHEAPEST
+        self.estimator.own(&self.graph, value) <= self.processor().operation
     }
 
     /// The cheapest value by one instruction on what is given.

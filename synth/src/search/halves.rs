@@ -5,9 +5,9 @@
 //! what another register holds, where the target has one for no more ([`crate::twins`]). Nothing is
 //! moved or loaded for itself then, and what is computed lane by lane of both halves is computed once.
 
+use super::Search;
 use super::cover::{Choices, Expression, How, PARTS};
 use super::place::Placed;
-use super::{CHEAPEST, Search};
 use crate::fragment::lane_width;
 use crate::goal::Goal;
 use crate::twins::Twin;
@@ -218,7 +218,8 @@ impl Search<'_> {
         for (k, group) in values.chunks(each / part).enumerate() {
             let apart = self.estimate(group).cost;
             let whole = self.joined(group, &goal.part(k * each, each), part, 0);
-            let whole = whole.filter(|whole| self.estimate(&[*whole]).cost <= apart + CHEAPEST);
+            let most = apart + self.processor().operation;
+            let whole = whole.filter(|whole| self.estimate(&[*whole]).cost <= most);
             match whole {
                 Some(whole) => all.push(whole),
                 None => return values,
@@ -304,7 +305,7 @@ impl Search<'_> {
             return None;
         }
         let twin = candidates.twin(operation, Twin::Leaves)?;
-        let most = candidates.cost_of(operation) + CHEAPEST / 2;
+        let most = candidates.cost_of(operation) + self.processor().operation / 2;
         if candidates.cost_of(twin.operation) > most {
             return None;
         }

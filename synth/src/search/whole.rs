@@ -5,7 +5,7 @@
 //! same on fixed inputs and is proved equal, where that is proved. [`super::defined`] compares
 //! how a goal is written; this one is for those written otherwise.
 
-use super::ways::Wanted;
+use super::decompositions::Wanted;
 use super::{Search, cheaper};
 use crate::cost::Cost;
 use crate::goal::{Goal, leaf};

@@ -246,7 +246,7 @@ fn shown(ours: &Instruction, o: &Output, theirs: Term, model: &Model) -> Vec<(St
         .chain([memory])
         .collect();
     let variables = super::memory::variables(ours);
-    if let Ok(program) = semantics::eval::Program::compile(&[o.term, theirs], &variables) {
+    if let Ok(program) = semantics::eval::CompiledTerms::compile(&[o.term, theirs], &variables) {
         let results = program.run(&inputs);
         let names = ["ours", "theirs"].map(str::to_owned);
         values.extend(names.into_iter().zip(results));

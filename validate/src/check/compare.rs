@@ -10,7 +10,7 @@ use super::memory::variables;
 use super::tolerance::{Likeness, Tolerance};
 use codegen_gen::check_harness::{pointers, recorded, returned, value_bytes, writes};
 use semantics::bits::Bits;
-use semantics::eval::Program;
+use semantics::eval::CompiledTerms;
 use semantics::instruction::{Instruction, Role};
 use semantics::sort::Sort;
 use semantics::value::{Memory, Value};
@@ -81,7 +81,7 @@ pub(crate) fn encode(records: &[Record]) -> (usize, Vec<u8>) {
 /// An instruction's meaning, ready to be compared.
 pub(crate) struct Meaning<'a> {
     instruction: &'a Instruction,
-    program: Program,
+    program: CompiledTerms,
     tolerance: Option<Tolerance>,
     defined: Bits,
 }
@@ -93,7 +93,7 @@ impl<'a> Meaning<'a> {
     /// Why it cannot be interpreted.
     pub(crate) fn of(instruction: &'a Instruction) -> Result<Meaning<'a>, String> {
         let terms: Vec<_> = instruction.outputs.iter().map(|o| o.term).collect();
-        let program = Program::compile(&terms, &variables(instruction))
+        let program = CompiledTerms::compile(&terms, &variables(instruction))
             .map_err(|error| format!("it cannot be interpreted: {error}"))?;
         let output = returned(instruction);
         let defined = output.map_or(Bits::zero(1), |output| {

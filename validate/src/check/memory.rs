@@ -6,7 +6,7 @@
 
 use codegen_gen::check_harness::{memory, pointers};
 use semantics::build;
-use semantics::eval::{Input, Program};
+use semantics::eval::{CompiledTerms, Input};
 use semantics::instruction::{Element, Instruction, Role};
 use semantics::op::OpCode;
 use semantics::sort::Sort;
@@ -38,7 +38,7 @@ struct Access {
 /// The accesses of an instruction, ready to be evaluated.
 pub(crate) struct Accesses {
     made: Vec<Access>,
-    program: Program,
+    program: CompiledTerms,
     pointers: usize,
     /// The operands, by place, that say where elements of memory are.
     pub(crate) indices: BTreeSet<usize>,
@@ -97,7 +97,7 @@ impl Accesses {
             });
         }
         let outputs: Vec<Term> = made.iter().flat_map(|a| [a.happens, a.address]).collect();
-        let program = Program::compile(&outputs, &variables(instruction))
+        let program = CompiledTerms::compile(&outputs, &variables(instruction))
             .map_err(|e| format!("its addresses cannot be evaluated: {e}"))?;
         Ok(Accesses {
             made,

@@ -1,10 +1,10 @@
 //! Terms to programs.
 //!
-//! In: terms and inputs. Out: [`Program`]. Terms are unrolled, each distinct subterm gets
+//! In: terms and inputs. Out: [`CompiledTerms`]. Terms are unrolled, each distinct subterm gets
 //! its rows once, in an order in which arguments come first.
 
 use super::narrow::{self, Code};
-use super::{Input, Piece, Place, Program, Step, rows_of};
+use super::{CompiledTerms, Input, Piece, Place, Step, rows_of};
 use crate::bits::Bits;
 use crate::float::WordFn;
 use crate::op::{Op, OpCode};
@@ -16,7 +16,7 @@ use hashbrown::HashMap;
 
 /// A program under construction.
 pub(super) struct Compiler {
-    program: Program,
+    program: CompiledTerms,
     places: HashMap<Term, Place>,
     constants: HashMap<u64, u32>,
 }
@@ -24,7 +24,7 @@ pub(super) struct Compiler {
 impl Compiler {
     /// A program with these inputs and no steps.
     pub(super) fn new(inputs: &[Input]) -> Compiler {
-        let program = Program {
+        let program = CompiledTerms {
             inputs: inputs.to_vec(),
             input_places: Vec::new(),
             constants: Vec::new(),
@@ -49,7 +49,7 @@ impl Compiler {
     }
 
     /// Compiles the outputs.
-    pub(super) fn finish(mut self, outputs: &[Term]) -> Result<Program, SortError> {
+    pub(super) fn finish(mut self, outputs: &[Term]) -> Result<CompiledTerms, SortError> {
         for &t in outputs {
             let place = self.compile(unroll(t))?;
             self.program.outputs.push(place);

@@ -1,6 +1,6 @@
 //! Row forms against the operator table, rolled against flat, batch against single.
 
-use super::{Input, Program};
+use super::{CompiledTerms, Input};
 use crate::bits::Bits;
 use crate::build as b;
 use crate::op::{Op, OpCode};
@@ -65,7 +65,7 @@ fn check_operator(op: Op, sorts: &[Sort], random: &mut Random) {
         .collect();
     let vars: Vec<Term> = inputs.iter().map(|i| Term::var(&i.name, i.sort)).collect();
     let raw = Term::raw_app(op, &vars).expect("the sorts are accepted");
-    let program = Program::compile(&[raw], &inputs).expect("all variables are inputs");
+    let program = CompiledTerms::compile(&[raw], &inputs).expect("all variables are inputs");
     for _ in 0..40 {
         let values: Vec<Value> = sorts.iter().map(|&s| any_value(random, s)).collect();
         let expected = op.eval(&values);
@@ -107,7 +107,7 @@ fn expansions_equal_the_table() {
                     .collect();
                 let vars: Vec<Term> = inputs.iter().map(|i| Term::var(&i.name, i.sort)).collect();
                 let program =
-                    Program::compile(&[expand(op.params(), &vars)], &inputs).expect("closed");
+                    CompiledTerms::compile(&[expand(op.params(), &vars)], &inputs).expect("closed");
                 for _ in 0..20 {
                     let values: Vec<Value> =
                         sorts.iter().map(|&s| any_value(&mut random, s)).collect();
@@ -133,7 +133,7 @@ fn madd() -> Term {
 
 #[test]
 fn multiply_add_equals_plain_arithmetic() {
-    let program = Program::of(madd());
+    let program = CompiledTerms::of(madd());
     let mut random = Random::new(3);
     for _ in 0..50 {
         let (x, y) = (edgy_bits(&mut random, 512), edgy_bits(&mut random, 512));
@@ -154,7 +154,7 @@ fn multiply_add_equals_plain_arithmetic() {
 
 #[test]
 fn a_batch_equals_single_runs() {
-    let program = Program::of(madd());
+    let program = CompiledTerms::of(madd());
     let mut random = Random::new(4);
     let inputs: Vec<[Value; 2]> = (0..7)
         .map(|_| {
@@ -185,7 +185,7 @@ fn folds_iterate() {
     let sum = b::fold(4, b::zero(8), b::add(acc, b::extract_at(x, lo, 8)));
     let value = Value::Bv(Bits::from_u64(32, 0x0102_0304));
     assert_eq!(
-        Program::of(sum).run(&[value]),
+        CompiledTerms::of(sum).run(&[value]),
         [Value::Bv(Bits::from_u64(8, 10))]
     );
 }
@@ -197,7 +197,7 @@ fn a_free_variable_that_is_no_input_is_refused() {
         name: "x".to_owned(),
         sort: Sort::Bv(8),
     }];
-    let error = Program::compile(&[t], &inputs).expect_err("y is free");
+    let error = CompiledTerms::compile(&[t], &inputs).expect_err("y is free");
     assert_eq!(error.message, "`y` is not an input");
     let wrong = [
         inputs[0].clone(),
@@ -206,7 +206,7 @@ fn a_free_variable_that_is_no_input_is_refused() {
             sort: Sort::Bv(9),
         },
     ];
-    let error = Program::compile(&[t], &wrong).expect_err("y has another width");
+    let error = CompiledTerms::compile(&[t], &wrong).expect_err("y has another width");
     assert_eq!(error.message, "`y` has sort bv8 here, but bv9 as an input");
 }
 
@@ -228,7 +228,7 @@ fn a_map_of_wide_elements_extracts_across_rows() {
         (300, 5),
         (-4, 3),
     ] {
-        let program = Program::of(raw(lo, w));
+        let program = CompiledTerms::of(raw(lo, w));
         let bits = edgy_bits(&mut random, 300);
         let expected =
             Op::with(OpCode::Extract, w).eval(&[Value::Bv(bits.clone()), Value::Int(lo)]);
@@ -238,7 +238,7 @@ fn a_map_of_wide_elements_extracts_across_rows() {
 
 /// The value of a term as the compiled program gives it.
 fn run(t: Term, values: &BTreeMap<String, Value>) -> Value {
-    let program = Program::of(t);
+    let program = CompiledTerms::of(t);
     let inputs: Vec<Value> = program
         .inputs()
         .iter()
@@ -318,7 +318,7 @@ fn gathering_at_an_index_equals_the_table() {
     ] {
         let op = Op::with(code, size);
         let (x, at) = (Term::var("x", Sort::Bv(width)), Term::var("y", Sort::Bv(8)));
-        let program = Program::of(Term::raw_app(op, &[x, at]).expect("sorts fit"));
+        let program = CompiledTerms::of(Term::raw_app(op, &[x, at]).expect("sorts fit"));
         for k in 0..256 {
             let values = [
                 any_value(&mut random, Sort::Bv(width)),
@@ -342,7 +342,7 @@ fn memory_is_little_endian_and_wraps() {
         .map(|(name, sort)| Input { name, sort })
         .collect();
     let outputs = [b::read(written, next, 4), written, b::eq(written, m)];
-    let program = Program::compile(&outputs, &inputs).expect("all variables are inputs");
+    let program = CompiledTerms::compile(&outputs, &inputs).expect("all variables are inputs");
     let memory = Memory {
         bytes: [(1, 0xaa)].into(),
         fill: 0x55,
@@ -374,7 +374,7 @@ fn functions_of_libraries_have_no_value() {
     );
     let constant = b::app(sine, &[Term::bv(32, 0)]);
     assert_eq!(constant.to_string(), "(f_library[f32,sin] 0x00000000:32)");
-    let refused = Program::compile(&[constant], &[]).expect_err("there is no value");
+    let refused = CompiledTerms::compile(&[constant], &[]).expect_err("there is no value");
     assert_eq!(refused.message, "a function of a library has no value here");
     let two = sine
         .sort(&[Sort::Bv(32), Sort::Bv(32)])

@@ -245,7 +245,7 @@ pub fn number(format: Format, x: f64) -> Term {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::eval::{Input, Program};
+    use crate::eval::{CompiledTerms, Input};
     use crate::float::Rounding;
     use crate::random::Random;
     use crate::sort::Sort;
@@ -326,7 +326,7 @@ mod tests {
             );
             let whole = b::app(op, &[t]);
             let range = converted(op, &[t]);
-            let program = Program::compile(&[t, whole], &inputs).expect("closed");
+            let program = CompiledTerms::compile(&[t, whole], &inputs).expect("closed");
             for _ in 0..40 {
                 let (x, i) = (pattern(&mut random), random.below(256));
                 let values = [Bits::from_u64(32, x), Bits::from_u64(8, i)].map(Value::Bv);

@@ -371,7 +371,7 @@ fn to_short(op: Op, x: Term) -> Option<Term> {
 #[cfg(test)]
 mod tests {
     use super::{Format, by_wider};
-    use crate::eval::{Input, Program};
+    use crate::eval::{CompiledTerms, Input};
     use crate::op::{Op, OpCode};
     use crate::random::Random;
     use crate::sort::Sort;
@@ -419,7 +419,7 @@ mod tests {
             sort: Sort::Bv(w),
         });
         let inputs: Vec<Input> = inputs.collect();
-        let program = Program::compile(&[whole, other], &inputs).expect("both are closed");
+        let program = CompiledTerms::compile(&[whole, other], &inputs).expect("both are closed");
         let mut random = Random::new(u64::from(params[0]) + 1);
         for _ in 0..TRIED {
             let values: Vec<Value> = widths

@@ -69,11 +69,6 @@ impl<'m> Symbolic<'m> {
         }
     }
 
-    /// Sets a field.
-    pub fn set_field(&mut self, at: usize, value: i64) {
-        self.fields[at] = Some(value);
-    }
-
     /// Sets a cell.
     pub fn set_cell(&mut self, array: usize, row: i64, column: i64, value: Term) {
         self.cells.insert((array, row, column), Sym::Term(value));

@@ -1,7 +1,7 @@
 //! Every value of a random term lies in its range, and what ranges decide is so.
 
 use super::{decided, range, signed};
-use crate::eval::{Input, Program};
+use crate::eval::{CompiledTerms, Input};
 use crate::op::{Op, OpCode};
 use crate::random::Random;
 use crate::sort::Sort;
@@ -89,7 +89,8 @@ fn check(t: Term, width: u32) -> bool {
     });
     let mut ranges = super::Ranges::default();
     let known = decided(t, &mut ranges).or_else(|| super::never_saturates(t, &mut ranges));
-    let program = Program::compile(&[t, known.unwrap_or(t)], &inputs).expect("both are closed");
+    let program =
+        CompiledTerms::compile(&[t, known.unwrap_or(t)], &inputs).expect("both are closed");
     let held = t.sort().width().map(|_| range(t));
     for values in every_input(width) {
         let results = program.run(&values);

@@ -3,7 +3,7 @@
 use super::{elements, unroll};
 use crate::bits::Bits;
 use crate::build as b;
-use crate::eval::Program;
+use crate::eval::CompiledTerms;
 use crate::sort::Sort;
 use crate::term::{Kind, Term};
 use crate::value::Value;
@@ -53,7 +53,7 @@ fn maps_nest() {
         sum.insert(2 * k, &value.extract(8 * j + 2 * i, 2))
     });
     assert_eq!(
-        Program::of(t).run(&[Value::Bv(value)]),
+        CompiledTerms::of(t).run(&[Value::Bv(value)]),
         [Value::Bv(expected)]
     );
 }
@@ -67,7 +67,7 @@ fn long_folds_stay_linear_and_shallow_on_the_stack() {
     let flat = unroll(b::fold(count, x, step));
     assert!(nodes(flat) <= 3 * count as usize + 1);
     let expected = (0..count).fold(5u32, |a, _| a.wrapping_mul(5).wrapping_add(a ^ 5));
-    let program = Program::of(flat);
+    let program = CompiledTerms::of(flat);
     let input = [Value::Bv(Bits::from_u64(32, 5))];
     assert_eq!(
         program.run(&input),

@@ -34,15 +34,15 @@ fn shape(text: &str, expected: Expect) {
 
 fn draw(
     lowered: &lowering::window::Lowered,
-    nodes: &[lowering::window::Node],
+    nodes: &[lowering::window::LoweredNode],
     depth: usize,
     out: &mut String,
 ) {
-    use lowering::window::Node;
+    use lowering::window::LoweredNode;
     for node in nodes {
         let indent = "  ".repeat(depth);
         match node {
-            Node::Loop(l) => {
+            LoweredNode::Loop(l) => {
                 let k = &lowered.kernel;
                 let (lo, hi) = (k.index_text(&l.lo), k.index_text(&l.hi));
                 out.push_str(&format!(
@@ -52,7 +52,7 @@ fn draw(
                 ));
                 draw(lowered, &l.body, depth + 1, out);
             }
-            Node::Window { window, .. } => {
+            LoweredNode::Window { window, .. } => {
                 let w = &lowered.windows[*window];
                 let inputs: Vec<String> = w.inputs.iter().map(|i| i.ty.to_string()).collect();
                 out.push_str(&format!(

@@ -4,7 +4,7 @@ use semantics::bits::Bits;
 use semantics::machine::Machine;
 use semantics::random::Random;
 use sim::memory::Memory;
-use sim::program::Program;
+use sim::program::MachineProgram;
 use sim::run::{Simulator, Stopped};
 use std::path::{Path, PathBuf};
 
@@ -84,7 +84,7 @@ impl<'m> Board<'m> {
         let at = at.enumerate().find(|(_, i)| i.instruction.name == name);
         let (instruction, found) = at.unwrap_or_else(|| panic!("no {name}"));
         let values = [10, 11][..found.operands.len()].to_vec();
-        let program = Program::new("board", [(instruction, values)]);
+        let program = MachineProgram::new("board", [(instruction, values)]);
         self.sim.set(0, 10, Bits::from_u64(64, rs1));
         self.sim.set(0, 11, Bits::from_u64(64, rs2));
         match self.sim.run_quietly(&program, 1) {

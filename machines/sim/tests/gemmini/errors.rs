@@ -262,13 +262,13 @@ fn hardware_loops_that_do_not_fit_are_refused() {
 fn what_is_wrong_in_a_text_has_its_place() {
     use semantics::span::Source;
     use sim::memory::Memory;
-    use sim::program::Program;
+    use sim::program::MachineProgram;
     use sim::run::{Simulator, Stopped};
     let machine = machine();
     let text =
         "# Rows before configuration.\n.set a0, 4096\n.set a1, 0x0001000100000000\n  mvin a0, a1\n";
     let source = Source::new("rows.s", text);
-    let program = Program::assemble(&machine, &source).expect("a program");
+    let program = MachineProgram::assemble(&machine, &source).expect("a program");
     let mut simulator = Simulator::new(&machine, Memory::new(1 << 16));
     match simulator.run_quietly(&program, 10) {
         Err(Stopped::Fault(log)) => {

@@ -9,7 +9,7 @@ use kernel::index::Symbol;
 use semantics::diagnostic::Diagnostic;
 use semantics::random::Random;
 use sim::memory::Memory;
-use sim::program::Program;
+use sim::program::MachineProgram;
 use sim::run::Simulator;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -70,7 +70,7 @@ pub(crate) fn of(board: &Board, drawn: &Drawn, seed: u64) -> Outcome {
             let limit = mapped.verdict.limit().map(str::to_owned);
             Outcome::Agrees { by, cycles, limit }
         }
-        Code::Commands(commands) => commands_run(board, drawn, (&mapped, commands), seed),
+        Code::Commands(commands, _) => commands_run(board, drawn, (&mapped, commands), seed),
     });
     catch_unwind(ran).unwrap_or_else(|_| Outcome::Wrong("a check failed, see above".to_owned()))
 }
@@ -137,7 +137,7 @@ fn commands_run(
             Step::Command(at, operands) => simulator.command(at, operands).map_err(|f| f.message),
             Step::Host(code) => {
                 simulator.arguments(addresses);
-                let program = Program::new("host.s", code.iter().cloned());
+                let program = MachineProgram::new("host.s", code.iter().cloned());
                 let ran = simulator.run_quietly(&program, 1 << 26);
                 ran.map(|_| ()).map_err(|stopped| format!("{stopped:?}"))
             }

@@ -21,7 +21,7 @@ fn map(board: &Board, kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>) -> Functio
     let mapped = mapped.unwrap_or_else(|w| panic!("{}: {}", kernel.name, render(&w)));
     match mapped.code {
         Code::Function(function) => function,
-        Code::Commands(_) => panic!("there is no array"),
+        Code::Commands(..) => panic!("there is no array"),
     }
 }
 

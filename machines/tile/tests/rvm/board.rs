@@ -9,7 +9,7 @@ use semantics::machine::Machine;
 use semantics::random::Random;
 use semantics::span::Source;
 use sim::memory::Memory;
-use sim::program::{Program, Setting};
+use sim::program::{MachineProgram, Setting};
 use sim::retirement::{Safe, Unsafe};
 use sim::run::Simulator;
 use smt::config::Config;
@@ -109,7 +109,7 @@ impl Board {
         let mut memory = Memory::new(end(arrays, addresses));
         assert!(memory.put(&image(kernel, addresses, data)));
         assert!(memory.put(beside));
-        let mut listed = Program::new("mapped", code.iter().cloned());
+        let mut listed = MachineProgram::new("mapped", code.iter().cloned());
         listed.settings.extend_from_slice(start);
         let mut simulator = Simulator::new(&self.machine, memory);
         let mut clock = Clock::new(&self.machine, tile::map::in_flight(&self.machine));
@@ -172,7 +172,7 @@ impl Board {
         code: &[Placed],
         (start, memory): (&[Setting], Memory),
     ) -> Result<Safe, Unsafe> {
-        let listed = Program::new("mapped", code.iter().cloned());
+        let listed = MachineProgram::new("mapped", code.iter().cloned());
         let words = listed.bytes(&self.machine).expect("values have their bits");
         let in_flight = tile::map::in_flight(&self.machine);
         let (words, at) = (("mapped", words.as_slice()), (start, memory));

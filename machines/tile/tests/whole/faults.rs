@@ -23,7 +23,7 @@ const BY: [i64; 8] = [1, -1, 2, 4, 16, -16, 64, 1 << 32];
 pub(crate) fn plant(code: &Code, machine: &Machine, random: &mut Random) -> Option<Planted> {
     let mut code = code.clone();
     let what = match &mut code {
-        Code::Commands(program) => {
+        Code::Commands(program, _) => {
             let hosts = program.host.len() as u64;
             if hosts > 0 && random.below(3) == 0 {
                 let at = random.below(hosts) as usize;

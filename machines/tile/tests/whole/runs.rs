@@ -8,7 +8,7 @@ use kernel::index::Symbol;
 use kernel::tree::Kernel;
 use semantics::random::Random;
 use sim::memory::Memory;
-use sim::program::Program;
+use sim::program::MachineProgram;
 use sim::run::Simulator;
 use std::collections::BTreeMap;
 use tile::mapped::Code;
@@ -29,7 +29,7 @@ pub(crate) fn agrees(
     let data = fill(kernel, sizes, &mut Random::new(seed));
     let expected = kernel::eval::run(kernel, &data).expect("the data fit");
     let arrays = match code {
-        Code::Commands(commands) => &commands.arrays,
+        Code::Commands(commands, _) => &commands.arrays,
         Code::Function(function) => &function.arrays,
     };
     let mut memory = Memory::new(end(arrays, addresses));
@@ -40,12 +40,12 @@ pub(crate) fn agrees(
     let mut simulator = Simulator::new(&board.machine, memory);
     match code {
         Code::Function(function) => {
-            let mut listed = Program::new("mapped", function.code.iter().cloned());
+            let mut listed = MachineProgram::new("mapped", function.code.iter().cloned());
             listed.settings = settings(function);
             let ran = simulator.run_quietly(&listed, STEPS);
             ran.map_err(|stopped| format!("{stopped:?}"))?;
         }
-        Code::Commands(commands) => {
+        Code::Commands(commands, _) => {
             let mut fault = None;
             commands.for_each_step(addresses, &mut |step| {
                 if fault.is_some() {
@@ -58,7 +58,7 @@ pub(crate) fn agrees(
                     }
                     Step::Host(code) => {
                         simulator.arguments(addresses);
-                        let program = Program::new("host.s", code.iter().cloned());
+                        let program = MachineProgram::new("host.s", code.iter().cloned());
                         let ran = simulator.run_quietly(&program, STEPS);
                         ran.map(|_| ()).map_err(|stopped| format!("{stopped:?}"))
                     }

@@ -5,7 +5,7 @@
 
 use crate::pseudocode::ast::{BinaryOp, Expr, ExprKind};
 use crate::pseudocode::lower::compare;
-use crate::pseudocode::lower::machine::{Machine, Run, at, fault};
+use crate::pseudocode::lower::machine::{Execution, Run, at, fault};
 use crate::pseudocode::lower::value::{self, Computed, Value};
 
 /// An exact sum, and the bits of its widest summand.
@@ -29,7 +29,7 @@ impl Sum {
 const WIDEST: u32 = 64;
 
 /// The sum that an expression is.
-pub(crate) fn of(machine: &mut Machine, e: &Expr) -> Run<Sum> {
+pub(crate) fn of(machine: &mut Execution, e: &Expr) -> Run<Sum> {
     if let ExprKind::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), x, y) = &e.kind {
         let (x, y) = (of(machine, x)?, of(machine, y)?);
         let value = match op {

@@ -7,7 +7,7 @@
 
 use super::super::ast::{Expr, ExprKind, Place, Statement};
 use super::value::{self, Data, Index};
-use super::{Machine, Operand};
+use super::{Execution, Operand};
 use semantics::build as b;
 use semantics::sort::Sort;
 use semantics::span::Span;
@@ -60,7 +60,7 @@ fn written<'s>(body: &'s [Statement], of: &dyn Fn(&Place) -> bool) -> Option<&'s
     })
 }
 
-impl Machine<'_> {
+impl Execution<'_> {
     /// Runs a loop as a map, when it is one; whether it was.
     pub(super) fn rolled(&mut self, statement: &Statement) -> bool {
         let last = self.last.is_some_and(|s| std::ptr::eq(s, statement));

@@ -5,7 +5,7 @@
 //! what they are added to is known. Places in memory are read by [`super::place`].
 
 use super::float;
-use super::machine::{Fault, Machine, Run, Slot, at, fault, told};
+use super::machine::{Execution, Fault, Run, Slot, at, fault, told};
 use super::place::Offset;
 use super::register::Piece;
 use super::value::{self, Class, Sym, Value};
@@ -16,7 +16,7 @@ use semantics::diagnostic::suggest;
 use semantics::op::OpCode;
 use semantics::span::Span;
 
-impl Machine {
+impl Execution {
     /// The value of an expression.
     pub(crate) fn eval(&mut self, e: &Expr) -> Run<Value> {
         let v = self.eval_open(e)?;

@@ -95,7 +95,7 @@ enum Flow {
 }
 
 /// One run of a body.
-pub(crate) struct Machine {
+pub(crate) struct Execution {
     pub(crate) dialect: &'static dyn Dialect,
     pub(crate) functions: BTreeMap<Name, Arc<Function>>,
     pub(crate) constants: BTreeMap<Name, i128>,
@@ -118,7 +118,7 @@ pub(crate) struct Machine {
     pub(crate) events: Events,
 }
 
-impl Machine {
+impl Execution {
     pub(crate) fn frame(&mut self) -> &mut Frame {
         self.frames.last_mut().expect("the body has a frame")
     }

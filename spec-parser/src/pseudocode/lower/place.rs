@@ -5,7 +5,7 @@
 
 use super::expression::{extent, of_piece};
 use super::float;
-use super::machine::{Machine, Run, Slot, as_bits, at, class_of, fault, told};
+use super::machine::{Execution, Run, Slot, as_bits, at, class_of, fault, told};
 use super::memory::{self, Address};
 use super::register::{Piece, Register};
 use super::value::{self, Class, Computed, Sym, Value};
@@ -107,7 +107,7 @@ impl Offset {
     }
 }
 
-impl Machine {
+impl Execution {
     /// The place that an expression names; none when its base is not a name.
     pub(crate) fn place(&mut self, e: &Expr) -> Run<Option<Place>> {
         match &e.kind {

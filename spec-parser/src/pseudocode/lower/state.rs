@@ -8,7 +8,7 @@
 //! (`q.LB`) is a variable whose name has `_` for the point. What is saved and restored as a
 //! whole, and tiles, are not here.
 
-use super::machine::Machine;
+use super::machine::Execution;
 use super::value::{Computed, Value};
 use super::{RESULT, memory};
 use crate::pseudocode::ast::Name;
@@ -115,7 +115,7 @@ pub(crate) fn is_of_the_machine(instruction: &Instruction) -> bool {
         })
 }
 
-impl Machine {
+impl Execution {
     /// Registers by number as they are now, where the name is theirs.
     fn file(&mut self, name: &str) -> Option<Term> {
         let name = FILES.into_iter().find(|file| *file == name)?;

@@ -2,7 +2,7 @@
 
 use super::{by_floats, of_floats};
 use crate::bits::Bits;
-use crate::eval::{Input, Program};
+use crate::eval::{CompiledTerms, Input};
 use crate::float::Format;
 use crate::float::wider::by_wider;
 use crate::op::{Op, OpCode};
@@ -23,15 +23,15 @@ fn names(w: u32) -> [Term; 2] {
 }
 
 /// Two terms as a program of `x` and `y`.
-fn program(terms: &[Term], w: u32) -> Program {
+fn program(terms: &[Term], w: u32) -> CompiledTerms {
     let inputs = ["x", "y"].map(|name| Input {
         name: name.to_owned(),
         sort: Sort::Bv(w),
     });
-    Program::compile(terms, &inputs).expect("both are closed")
+    CompiledTerms::compile(terms, &inputs).expect("both are closed")
 }
 
-fn agree(program: &Program, w: u32, x: u64, y: u64) {
+fn agree(program: &CompiledTerms, w: u32, x: u64, y: u64) {
     let values = [x, y].map(|n| Value::Bv(Bits::from_u64(w, n)));
     let results = program.run(&values);
     assert!(

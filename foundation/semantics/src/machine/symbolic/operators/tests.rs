@@ -2,7 +2,7 @@
 //! edges and samples of others.
 
 use super::*;
-use crate::eval::{Input, Program};
+use crate::eval::{CompiledTerms, Input};
 use crate::machine::arithmetic;
 use crate::random::Random;
 use crate::sort::Sort;
@@ -104,7 +104,7 @@ fn found(t: Term, element: Element, pairs: &[(i64, i64)]) -> Vec<u64> {
         name: name.to_owned(),
         sort: sort(element),
     };
-    let program = Program::compile(&[t], &[input("x"), input("y")]).expect("it has a value");
+    let program = CompiledTerms::compile(&[t], &[input("x"), input("y")]).expect("it has a value");
     let mut frame = program.frame(pairs.len());
     for (k, pick) in [|p: &(i64, i64)| p.0, |p: &(i64, i64)| p.1]
         .iter()

@@ -1,11 +1,11 @@
-//! Ways: instructions whose meaning matches a goal.
+//! Decompositions: instructions whose meaning matches a goal.
 //!
-//! In: goals. Out: the ways in which one instruction gives a goal, each with the smaller goals
+//! In: goals. Out: the instructions that give a goal, each with the smaller goals
 //! of its operands, likeliest first; and the cheapest value that they lead to. How terms are
 //! matched is in [`crate::matching`].
 
 use super::lanewise::chooses_by;
-use super::{CHEAPEST, Search, cheaper};
+use super::{Search, cheaper};
 use crate::candidates::Action;
 use crate::cost::Cost;
 use crate::goal::Goal;
@@ -175,10 +175,11 @@ impl Search<'_> {
         {
             return (0, self.processor().load);
         }
+        let one = self.processor().operation;
         if goal.only_moves() {
             // One movement reads two registers.
             let movements = swizzle::inputs_of(goal).len().saturating_sub(1).max(1) as Cost;
-            return (CHEAPEST, 5 * movements * CHEAPEST);
+            return (one, 5 * movements * one);
         }
         let nodes = goal.live().map(Term::size).max().unwrap_or(1);
         let multiplies = goal
@@ -188,9 +189,9 @@ impl Search<'_> {
         let least = if multiplies {
             self.candidates.cheapest_product()
         } else {
-            CHEAPEST
+            one
         };
-        (least, least + CHEAPEST * nodes.min(100))
+        (least, least + one * nodes.min(100))
     }
 
     /// The candidate's patterns, one set for each choice of its small immediates.

@@ -1,9 +1,9 @@
 //! Kept meanings are those that would be found anew, and text that is something else is
 //! nothing.
 
-use super::Meanings;
+use super::LoweringCache;
 use crate::intel::Intel;
-use crate::pseudocode::lower::lower_kept;
+use crate::pseudocode::lower::lower_cached;
 use crate::signature::{Returned, Signature};
 use semantics::instruction::{Element, Form, Instruction, Operand, Role};
 use semantics::span::{Source, Span};
@@ -32,7 +32,7 @@ fn signature(name: &str, width: u32) -> Signature {
 }
 
 /// A sum of elements, a difference, the sum with another result, and no meaning at all.
-fn lowered(kept: &Meanings) -> Vec<Option<Instruction>> {
+fn lowered(cached: &LoweringCache) -> Vec<Option<Instruction>> {
     let sum = "FOR j := 0 to 7\n i := j*16\n dst[i+15:i] := a[i+15:i] + b[i+15:i]\nENDFOR";
     let difference = sum.replace(" + ", " - ");
     let bodies = [
@@ -44,18 +44,26 @@ fn lowered(kept: &Meanings) -> Vec<Option<Instruction>> {
     let lower = |&(name, width, text): &(&str, u32, &str)| {
         let source = Source::new(name, text);
         let whole = Span::new(0, text.len());
-        lower_kept(&Intel, &signature(name, width), &source, whole, false, kept).ok()
+        lower_cached(
+            &Intel,
+            &signature(name, width),
+            &source,
+            whole,
+            false,
+            cached,
+        )
+        .ok()
     };
     bodies.iter().map(lower).collect()
 }
 
 #[test]
 fn what_was_kept_is_what_is_found() {
-    let first = Meanings::default();
+    let first = LoweringCache::default();
     let cold = lowered(&first);
     assert_eq!(first.fresh(), 3, "what has no meaning is not kept");
     let text = first.text().expect("all of it is new");
-    let again = Meanings::read(&text).expect("it is whole");
+    let again = LoweringCache::read(&text).expect("it is whole");
     assert_eq!(lowered(&again), cold);
     assert_eq!((again.fresh(), again.text()), (0, None));
 }
@@ -74,11 +82,11 @@ fn another_signature_or_body_is_another_meaning() {
 
 #[test]
 fn what_is_no_text_of_meanings_is_nothing() {
-    let first = Meanings::default();
+    let first = LoweringCache::default();
     lowered(&first);
     let text = first.text().expect("all of it is new");
     let half = &text[..text.len() / 2];
     for wrong in ["", "7", "x\n", "2\nb 1\n", "0\nnonsense dst=1\n", half] {
-        assert!(Meanings::read(wrong).is_none(), "{}", wrong.len());
+        assert!(LoweringCache::read(wrong).is_none(), "{}", wrong.len());
     }
 }

@@ -1,6 +1,6 @@
-//! Meanings of bodies that earlier runs have lowered.
+//! What is cached of bodies that earlier runs have lowered.
 //!
-//! In: the text of an earlier run, or nothing. Out: [`Meanings`], what each body of
+//! In: the text of an earlier run, or nothing. Out: [`LoweringCache`], what each body of
 //! pseudocode leaves behind, under a digest of the body and of its signature; and the text
 //! for the next run. A body without a meaning is not kept: its diagnostics are found anew.
 //! The text holds for the program that wrote it; whoever keeps it sees to that, and to its
@@ -26,7 +26,7 @@ pub(crate) type Meaning = Vec<(String, Term)>;
 
 /// Meanings by the digests of their bodies.
 #[derive(Default)]
-pub struct Meanings {
+pub struct LoweringCache {
     known: BTreeMap<Digest, Meaning>,
     fresh: Mutex<BTreeMap<Digest, Meaning>>,
     /// Which of how many parts of all bodies are looked at; all where there is none.
@@ -35,9 +35,9 @@ pub struct Meanings {
     dealt: Mutex<BTreeSet<Digest>>,
 }
 
-impl Meanings {
-    /// Reads what [`Meanings::text`] writes; nothing when it is something else.
-    pub fn read(text: &str) -> Option<Meanings> {
+impl LoweringCache {
+    /// Reads what [`LoweringCache::text`] writes; nothing when it is something else.
+    pub fn read(text: &str) -> Option<LoweringCache> {
         let (first, body) = text.split_once('\n')?;
         let nodes: usize = first.parse().ok()?;
         let mut lines = body.split_terminator('\n');
@@ -56,23 +56,23 @@ impl Meanings {
             let meaning = words.map(result).collect::<Option<Meaning>>()?;
             Some((digest.parse().ok()?, meaning))
         };
-        Some(Meanings {
+        Some(LoweringCache {
             known: lines.map(entry).collect::<Option<_>>()?,
-            ..Meanings::default()
+            ..LoweringCache::default()
         })
     }
 
     /// Nothing is known, and of `of` parts of all bodies only the `part`th, from 0, is looked at:
     /// the others are left out without a word.
-    pub fn part(part: usize, of: usize) -> Meanings {
-        Meanings {
+    pub fn part(part: usize, of: usize) -> LoweringCache {
+        LoweringCache {
             part: Some((part, of)),
-            ..Meanings::default()
+            ..LoweringCache::default()
         }
     }
 
     /// Adds what another knows.
-    pub fn extend(&mut self, other: Meanings) {
+    pub fn extend(&mut self, other: LoweringCache) {
         self.known.extend(other.known);
     }
 

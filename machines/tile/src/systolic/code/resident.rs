@@ -5,9 +5,9 @@
 //! constant that one instruction adds share one. What an inner loop moves on by itself counts where that
 //! is entered.
 
+use crate::host::Host;
+use crate::systolic::program::{Amount, CommandNode};
 use std::collections::BTreeMap;
-use tile::host::Host;
-use tile::systolic::program::{Amount, CommandNode};
 
 /// An amount in a register.
 pub(super) struct Resident {

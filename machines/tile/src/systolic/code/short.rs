@@ -4,7 +4,7 @@
 //! In: loops of commands. Out: the same commands in the same order, with fewer loops. Those on the top level
 //! stay, since code of the host stands between them.
 
-use tile::systolic::program::{Amount, Command, CommandNode};
+use crate::systolic::program::{Amount, Command, CommandNode};
 
 /// Rounds of a loop, and commands of all of them, that are written out at most.
 const ROUNDS: i64 = 8;
