@@ -212,6 +212,7 @@ impl Mapping<'_> {
                 false => Loops::Large,
             },
             constraints: decided.constraints(),
+            machine_code: !request.table && !matches!(request.emit, MapEmit::C),
         };
         if request.schedule == Which::Written {
             asked.constraints.hardware_loop = request.hardware_loop;

@@ -51,6 +51,8 @@ pub struct Request {
     pub loops: Loops,
     /// What commands of a systolic array are held to.
     pub constraints: Constraints,
+    /// Whether commands are wanted as machine code, which takes a proof of its own.
+    pub machine_code: bool,
 }
 
 impl Request {
@@ -214,14 +216,18 @@ fn in_registers(
         let (program, verdict, untiled) =
             place::map_beside_host(kernel, sizes, machine, prover, held)?;
         let (addresses, _) = request.placed(&program.arrays);
-        let function = code::function(machine, &program, &addresses).and_then(|function| {
+        let proved = |function| {
             // Commands that were proved at other sizes alone say as much of their code.
             if verdict == Verdict::Proved {
                 let proved = whole::function(kernel, sizes, &function, machine, prover);
                 proved.map_err(|why| format!("its machine code is not proved: {why}"))?;
             }
             Ok(function)
-        });
+        };
+        let function = match request.machine_code {
+            true => code::function(machine, &program, &addresses).and_then(proved),
+            false => Err("no machine code was asked for".to_owned()),
+        };
         return Ok(MappedProgram {
             addresses,
             code: Code::Commands(program, function),

@@ -111,6 +111,7 @@ fn request(loops: Loops, constraints: Constraints) -> Request {
         apart: 64,
         loops,
         constraints,
+        machine_code: true,
     }
 }
 

@@ -91,6 +91,7 @@ pub(crate) fn mapped_at(
         apart: 64,
         loops,
         constraints: Constraints::default(),
+        machine_code: false,
     };
     mapped::map(scheduled, sizes, &board.machine, &board.prover, &request)
 }

@@ -15,6 +15,7 @@ fn map(board: &Board, kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>) -> Functio
         apart: 64,
         loops: Loops::Tiles(None),
         constraints: Constraints::default(),
+        machine_code: false,
     };
     let scheduled = schedule::apply(kernel).expect("nothing is scheduled");
     let mapped = mapped::map(&scheduled, sizes, &board.machine, &board.prover, &request);
