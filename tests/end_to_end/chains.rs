@@ -5,7 +5,7 @@
 /// the value before.
 type Chain = (&'static str, u32, usize, &'static [&'static str]);
 
-const CHAINS: [Chain; 8] = [
+const CHAINS: [Chain; 9] = [
     (
         "u32",
         8,
@@ -27,6 +27,8 @@ const CHAINS: [Chain; 8] = [
     ),
     // Shifts of choices are choices of odd widths.
     ("u32", 8, 8, &["select((T & 1) == 0, T >> 1, T * 3 + 1)"]),
+    // What tables are looked up by rests on all steps before.
+    ("u32", 8, 9, &["(T ^ (T >> 7)) + popcount(T >> 2)"]),
     ("f32", 8, 60, &["T * (1.0 - T)"]),
     ("i16", 16, 24, &["max(T - 100, min(T + 50, 1000))"]),
     // Below each step lie as many cuts at one value as there are steps.
