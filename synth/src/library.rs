@@ -157,8 +157,7 @@ fn beside_constants(c: &Candidate, f: &LaneFunction, op: &LaneOp) -> Vec<LaneOp>
     for at in 0..2 {
         let (name, width) = &op.inputs[at];
         for part in widths_of_parts(op.term, name) {
-            let one = Bits::from_u64(part, 1);
-            let ones = (1..*width / part).fold(one.clone(), |all, _| all.concat(&one));
+            let ones = Bits::one(part).repeated(width / part);
             let both = [Bits::zero(*width), ones].into_iter();
             found.extend(both.filter_map(|bits| with_constant(c, f, op, (at, bits))));
         }
@@ -189,8 +188,7 @@ fn with_constant(
 ) -> Option<LaneOp> {
     let number = |k: usize| op.inputs[k].0.as_str();
     let (name, stride) = &f.inputs[at];
-    let copies = c.operand(name)?.width / stride;
-    let whole = (1..copies).fold(lane.clone(), |all, _| all.concat(&lane));
+    let whole = lane.repeated(c.operand(name)?.width / stride);
     let mut map = HashMap::from([(number(at), Term::bits(lane))]);
     let mut inputs = op.inputs.clone();
     inputs.remove(at);

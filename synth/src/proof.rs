@@ -226,32 +226,61 @@ impl Steps<'_> {
     }
 
     fn all_towards(&self, these: &[Term], others: &[Term]) -> Vec<Term> {
+        let mut map = self.names.clone();
         let pairs = these.iter().zip(others);
-        pairs.map(|(&t, &other)| self.towards(t, other)).collect()
+        pairs
+            .map(|(&t, &other)| self.towards(t, other, &mut map))
+            .collect()
     }
 
     /// A term in which variables that the other one does not have are replaced by what they
     /// stand for, in terms of those that it has.
-    fn towards(&self, is: Term, wanted: Term) -> Term {
+    fn towards(&self, is: Term, wanted: Term, map: &mut HashMap<Term, Term>) -> Term {
         let known: HashSet<Term> = free_vars(wanted).into_iter().collect();
         let mut is = is;
         for _ in 0..MAX_UNFOLDINGS {
-            let strange: Vec<(&str, Term)> = free_vars(is)
-                .into_iter()
-                .filter(|v| !known.contains(v))
-                .filter_map(|v| Some((v.as_var()?, *self.meanings.get(v.as_var()?)?)))
-                .collect();
-            if strange.is_empty() {
-                break;
+            match self.unfolded(is, &known, map) {
+                Some(unfolded) => is = unfolded,
+                None => break,
             }
-            let mut map = self.names.clone();
-            let unfolded = strange
-                .into_iter()
-                .map(|(name, t)| (name, replace_below(t, &mut map)))
-                .collect();
-            is = replace_vars(is, &unfolded);
         }
         is
+    }
+
+    /// Elements for all their inputs, with what their variables stand for in terms of what these rest on: what
+    /// a table is looked up by has bounds that its variable has not.
+    fn near(&self, mut sides: [Vec<Term>; 2]) -> Option<Evidence> {
+        let (none, mut map) = (HashSet::new(), self.names.clone());
+        for _ in 0..NEAR {
+            let mut any = false;
+            for t in sides.iter_mut().flatten() {
+                if let Some(unfolded) = self.unfolded(*t, &none, &mut map) {
+                    (*t, any) = (unfolded, true);
+                }
+            }
+            let found = any.then(|| self.by_all_inputs(&sides[0], &sides[1], exhaust::MAX_BITS))?;
+            if found.is_some() {
+                return found;
+            }
+        }
+        None
+    }
+
+    /// A term with what its variables stand for, but for those that may stay, in terms of what these rest on,
+    /// as `map` names it; nothing where none is replaced.
+    fn unfolded(
+        &self,
+        t: Term,
+        stay: &HashSet<Term>,
+        map: &mut HashMap<Term, Term>,
+    ) -> Option<Term> {
+        let variables = free_vars(t).into_iter().filter(|v| !stay.contains(v));
+        let meaning = |v: Term| {
+            let name = v.as_var()?;
+            Some((name, replace_below(*self.meanings.get(name)?, map)))
+        };
+        let meanings: HashMap<&str, Term> = variables.filter_map(meaning).collect();
+        (!meanings.is_empty()).then(|| replace_vars(t, &meanings))
     }
 
     /// Element by element, where an element depends on at most so many bits.
@@ -274,28 +303,6 @@ impl Steps<'_> {
         };
         evidence.elements.insert(Step::Exhaustive, is.len());
         Some(evidence)
-    }
-
-    /// Elements for all their inputs, with what their variables stand for in terms of what these rest on: what
-    /// a table is looked up by has bounds that its variable has not.
-    fn near(&self, mut sides: [Vec<Term>; 2]) -> Option<Evidence> {
-        (0..NEAR).find_map(|_| {
-            for side in &mut sides {
-                side.iter_mut().for_each(|t| *t = self.unfolded(*t));
-            }
-            self.by_all_inputs(&sides[0], &sides[1], exhaust::MAX_BITS)
-        })
-    }
-
-    /// A term with what its variables stand for, in terms of those that rest on less.
-    fn unfolded(&self, t: Term) -> Term {
-        let mut map = self.names.clone();
-        let meaning = |v: Term| {
-            let name = v.as_var()?;
-            Some((name, replace_below(*self.meanings.get(name)?, &mut map)))
-        };
-        let meanings = free_vars(t).into_iter().filter_map(meaning).collect();
-        replace_vars(t, &meanings)
     }
 
     /// A term with what its variables stand for, in terms of the inputs.

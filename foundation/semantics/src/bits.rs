@@ -177,6 +177,11 @@ impl Bits {
         wide.shl_u32(lo.width).or(&lo.zext(wide.width))
     }
 
+    /// This value so many times, which are more than none.
+    pub fn repeated(&self, count: u32) -> Bits {
+        Bits::joined(&vec![self; count as usize]).expect("more than none")
+    }
+
     /// Values side by side, the first uppermost, by halves: one after the other would write as many
     /// bits as the square of their number. Nothing, where there are none.
     pub fn joined(parts: &[&Bits]) -> Option<Bits> {

@@ -248,9 +248,7 @@ fn product_by_halves(x: Term, y: Term) -> Option<Term> {
 
 /// A constant of one byte over and over.
 fn repeated(w: u32, byte: u64) -> Term {
-    let bits = Bits::from_u64(8, byte);
-    let all = (1..w / 8).fold(bits.clone(), |acc, _| acc.concat(&bits));
-    Term::bits(all)
+    Term::bits(Bits::from_u64(8, byte).repeated(w / 8))
 }
 
 /// The number of ones: of neighbours, of fours, of bytes, then of all of them.

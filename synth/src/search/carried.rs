@@ -78,7 +78,7 @@ impl Search<'_> {
     fn with_nothing_carried(&mut self, found: &[Value], round: &Round) -> Option<Vec<Value>> {
         let width = self.inputs.iter().find(|i| i.name == round.name)?.width;
         let lanes = width / round.nothing.width();
-        let nothing = (1..lanes).fold(round.nothing.clone(), |all, _| all.concat(&round.nothing));
+        let nothing = round.nothing.repeated(lanes);
         let held = HashMap::from([(round.name.as_str(), Term::bits(nothing.clone()))]);
         let mut place: BTreeMap<Value, Value> = BTreeMap::new();
         for value in self.graph.needed(found) {

@@ -155,6 +155,17 @@ pub(super) struct Choices {
     pub(super) narrow: Option<Box<Choices>>,
 }
 
+/// What the lanes of an expression are of those of the one that it is part of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum LaneView {
+    /// The same lanes.
+    Own,
+    /// Pairs of them.
+    Pairs,
+    /// Parts of them, or these with a function of their parts.
+    Parts,
+}
+
 /// A goal as an expression of one lane: what the search works on.
 pub(super) struct Expression {
     pub(super) root: Term,
@@ -162,10 +173,8 @@ pub(super) struct Expression {
     pub(super) streams: Rc<[Goal]>,
     pub(super) element: u32,
     pub(super) lanes: u32,
-    /// Whether the lanes are pairs of those of another expression.
-    pub(super) viewed: bool,
-    /// Whether they are parts of lanes of another expression, or these with a function of their parts.
-    pub(super) of_parts: bool,
+    /// What its lanes are of those of another expression.
+    pub(super) view: LaneView,
     /// What its lanes are dealt from.
     pub(super) dealt: Option<Rc<Dealt>>,
 }
@@ -365,8 +374,7 @@ impl Search<'_> {
             streams: streams.into(),
             element: goal.element,
             lanes,
-            viewed: false,
-            of_parts: false,
+            view: LaneView::Own,
             dealt: None,
         })
     }
@@ -535,7 +543,7 @@ impl Search<'_> {
         // What stands for a value that was chosen with another number of lanes is none with this one.
         t.as_app()?;
         // Parts are brought together by one operation where there is one: else they are taken apart first.
-        if e.of_parts && t == e.root {
+        if e.view == LaneView::Parts && t == e.root {
             let parts: Vec<Term> = e.leaves.keys().copied().collect();
             let at_once = self.by_operation_on(e, choices, t, (&parts, u64::MAX));
             if at_once.is_some() {

@@ -12,7 +12,7 @@
 //! It proposes; what is chosen is claimed and proved like all else.
 
 use super::Search;
-use super::cover::{Choices, Cover, Expression, How, PARTS, Style, cheaper, users};
+use super::cover::{Choices, Cover, Expression, How, LaneView, PARTS, Style, cheaper, users};
 use super::narrowed::{Lanes, Lying, Narrowing};
 use super::place::{Placed, partial_sums};
 use crate::alternatives::{alternatives, halves_of_wide, multiplies, products_in_pairs};
@@ -71,7 +71,8 @@ impl Search<'_> {
         // Of lanes that fill no register there are more ways to bring them together than this.
         let filled = width == widths.widest() || choices.lanes == e.lanes;
         let whole = widths.is_one(width) && filled && lane_width(of) == 2 * narrow;
-        if !whole || e.viewed || choices.lanes < 4 || self.memory.narrows.is_some() {
+        if !whole || e.view == LaneView::Pairs || choices.lanes < 4 || self.memory.narrows.is_some()
+        {
             return None;
         }
         let dealt = self.dealt_blocks(width).into_iter().filter_map(|block| {
@@ -144,7 +145,13 @@ impl Search<'_> {
         let (wide, all) = (e.element, 2 * lanes);
         let narrow = e.streams.iter().any(|s| 2 * s.element == wide);
         let whole = self.candidates.widths.is_one(lanes * wide) && e.lanes.is_multiple_of(all);
-        if !narrow || !whole || lanes < 2 || e.viewed || e.is_dealt() || !multiplies(e.root) {
+        if !narrow
+            || !whole
+            || lanes < 2
+            || e.view == LaneView::Pairs
+            || e.is_dealt()
+            || !multiplies(e.root)
+        {
             return None;
         }
         let blocks = self

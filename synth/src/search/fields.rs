@@ -8,7 +8,7 @@
 //! It proposes; what is chosen is claimed and proved like all else.
 
 use super::cover::{self, Choices, Expression, How};
-use super::views::{View, viewed};
+use super::views::{View, other_lane};
 use super::{Search, cheaper};
 use crate::cost::Cost;
 use crate::fragment::replace;
@@ -74,11 +74,11 @@ impl Search<'_> {
         if w <= BYTE || !w.is_multiple_of(BYTE) {
             return None;
         }
-        let ones = b::app(Op::new(OpCode::Popcnt), &[viewed(0, BYTE)]);
+        let ones = b::app(Op::new(OpCode::Popcnt), &[other_lane(0, BYTE)]);
         let bytes = self.named_parts(e, choices, x, ones)?;
         let sum = sum_of_parts(BYTE, w);
         let leaves = vec![bytes];
-        let at_once = self.viewed(e, choices, View { root: sum, leaves });
+        let at_once = self.by_one_view(e, choices, View { root: sum, leaves });
         cover::cheaper(at_once, self.added_by_halves(e, choices, bytes, w))
     }
 
@@ -111,10 +111,10 @@ impl Search<'_> {
             root: function,
             leaves: vec![of],
         };
-        let found = self.viewed(e, choices, view)?;
+        let found = self.by_one_view(e, choices, view)?;
         let value = parts(of.sort().width()? / width, |k| {
             let own = b::extract(of, k * width, width);
-            replace(function, &mut HashMap::from([(viewed(0, width), own)]))
+            replace(function, &mut HashMap::from([(other_lane(0, width), own)]))
         });
         choices.made.insert(value, Some(found));
         Some(choices.name(value))
@@ -139,7 +139,7 @@ impl Search<'_> {
 
 /// The parts of a width of a lane, added in the lane's.
 fn sum_of_parts(width: u32, lane: u32) -> Term {
-    let of = viewed(0, lane);
+    let of = other_lane(0, lane);
     let all = (0..lane / width).map(|k| b::zext(b::extract(of, k * width, width), lane));
     all.reduce(b::add).expect("a lane has parts")
 }

@@ -504,8 +504,7 @@ impl Expression {
             streams: Rc::clone(&self.streams),
             element: lane_width(of),
             lanes: self.lanes,
-            viewed: self.viewed,
-            of_parts: self.of_parts,
+            view: self.view,
             dealt: self.dealt.clone(),
         }
     }

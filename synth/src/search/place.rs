@@ -137,8 +137,8 @@ impl Search<'_> {
 
     /// A register with a constant in every lane.
     pub(super) fn everywhere(&mut self, bits: &Bits, lanes: u32) -> Value {
-        let copies = self.candidates.widths.of_lanes(lanes, bits.width()) / bits.width();
-        let all = (1..copies).fold(bits.clone(), |acc, _| acc.concat(bits));
+        let width = self.candidates.widths.of_lanes(lanes, bits.width());
+        let all = bits.repeated(width / bits.width());
         self.graph.add(Node::Constant(all))
     }
 
@@ -226,28 +226,24 @@ impl Placed {
     }
 
     /// What other lanes of the register hold that holds a value: of several together, or of parts of each.
-    pub(super) fn viewed(&mut self, t: Term, element: u32) -> Goal {
-        let width = lane_width(t);
-        let held = self.held(t);
+    pub(super) fn regrouped(&mut self, t: Term, element: u32) -> Goal {
+        let (own, elements) = (lane_width(t), self.held(t));
+        if element < own {
+            let goal = Goal {
+                element: own,
+                elements,
+            };
+            return goal.with_element(element).expect("parts of lanes");
+        }
         let together = |lanes: &[Option<Term>]| {
             let all: Option<Vec<Term>> = lanes.iter().rev().copied().collect();
             Some(semantics::build::concat(&all?))
         };
-        let part = |lane: Option<Term>, lo| Some(semantics::build::extract(lane?, lo, element));
-        let elements = match element >= width {
-            true => held
-                .chunks_exact((element / width) as usize)
-                .map(together)
-                .collect(),
-            false => {
-                let parts = |&lane: &Option<Term>| {
-                    let starts = (0..width).step_by(element as usize);
-                    starts.map(move |lo| part(lane, lo))
-                };
-                held.iter().flat_map(parts).collect()
-            }
-        };
-        Goal { element, elements }
+        let groups = elements.chunks_exact((element / own) as usize);
+        Goal {
+            element,
+            elements: groups.map(together).collect(),
+        }
     }
 
     /// What the lanes of a value hold.

@@ -10,7 +10,7 @@
 //! It proposes; what is chosen is claimed and proved like all else.
 
 use super::Search;
-use super::cover::{Choices, Cover, Expression, How, Style, cheaper, users};
+use super::cover::{Choices, Cover, Expression, How, LaneView, Style, cheaper, users};
 use super::place::Placed;
 use crate::fragment::{constant_bits, lane_width, operands, replace};
 use crate::goal::Goal;
@@ -31,7 +31,7 @@ const MAX_BORDER: usize = 6;
 /// each part of one.
 #[derive(Clone, Debug)]
 pub(super) struct View {
-    /// The function over [`viewed`] variables.
+    /// The function over [`other_lane`] variables.
     pub(super) root: Term,
     /// The values that are viewed.
     pub(super) leaves: Vec<Term>,
@@ -62,18 +62,21 @@ impl Search<'_> {
         others: &[Term],
     ) -> Option<(u64, How)> {
         let w = lane_width(t);
-        if e.viewed || choices.lanes < 4 || !matches!(t.sort(), Sort::Bv(8 | 16 | 32)) {
+        if e.view == LaneView::Pairs
+            || choices.lanes < 4
+            || !matches!(t.sort(), Sort::Bv(8 | 16 | 32))
+        {
             return None;
         }
         let mut best: Option<(u64, How)> = None;
         for view in views(t, others, w) {
-            best = cheaper(best, self.viewed(e, choices, view));
+            best = cheaper(best, self.by_one_view(e, choices, view));
         }
         best
     }
 
     /// What it costs to compute a value by a view.
-    pub(super) fn viewed(
+    pub(super) fn by_one_view(
         &mut self,
         e: &Expression,
         choices: &mut Choices,
@@ -98,10 +101,12 @@ impl Search<'_> {
         let mut other = view.expression(lanes);
         let choices = self.choices(&other, other.lanes)?;
         let streams = view.leaves.iter();
-        other.streams = streams.map(|&l| placed.viewed(l, other.element)).collect();
+        other.streams = streams
+            .map(|&l| placed.regrouped(l, other.element))
+            .collect();
         let mut inner = Placed::new(&other, &choices, 0);
         for (k, &value) in leaves.iter().enumerate() {
-            inner.values.insert(viewed(k, other.element), value);
+            inner.values.insert(other_lane(k, other.element), value);
         }
         let root = other.root;
         self.place(&other, &choices, root, depth, &mut inner)
@@ -109,7 +114,7 @@ impl Search<'_> {
 }
 
 /// The variable that is another lane, of so many bits, of what holds leaf `k`.
-pub(super) fn viewed(k: usize, width: u32) -> Term {
+pub(super) fn other_lane(k: usize, width: u32) -> Term {
     Term::var(&format!("viewed{k}"), Sort::Bv(width))
 }
 
@@ -118,15 +123,17 @@ impl View {
     /// said.
     fn expression(&self, lanes: u32) -> Expression {
         let (own, element) = (lane_width(self.leaves[0]), self.root.width());
-        let variable = |k| (viewed(k, element), k);
+        let variable = |k| (other_lane(k, element), k);
         Expression {
             root: self.root,
             leaves: Rc::new((0..self.leaves.len()).map(variable).collect()),
             streams: Rc::default(),
             element,
             lanes: lanes * own / element,
-            viewed: element > own,
-            of_parts: element <= own,
+            view: match element > own {
+                true => LaneView::Pairs,
+                false => LaneView::Parts,
+            },
             dealt: None,
         }
     }
@@ -156,7 +163,7 @@ fn shifted_pair(t: Term, w: u32) -> Option<View> {
         OpCode::BvLshr if by < w => Bits::ones(w - by).zext(w),
         _ => return None,
     };
-    let pair = two(op.code, viewed(0, 2 * w), number(2 * w, by))?;
+    let pair = two(op.code, other_lane(0, 2 * w), number(2 * w, by))?;
     let root = two(OpCode::BvAnd, pair, Term::bits(kept.concat(&kept)))?;
     let leaves = vec![x];
     Some(View { root, leaves })
@@ -243,7 +250,7 @@ impl Border {
         if known.is_none() {
             self.leaves.push(leaf);
         }
-        let pair = viewed(k, 2 * w);
+        let pair = other_lane(k, 2 * w);
         let low = raw(Op::with(OpCode::Extract, w), &[pair, Term::int(0)])?;
         let shift = match extension {
             OpCode::Sext => OpCode::BvAshr,
