@@ -10,6 +10,7 @@ pub(crate) use rows::idle;
 use semantics::diagnostic::Diagnostic;
 use semantics::span::Source;
 use serde::Deserialize;
+use serde_yaml::Mapping;
 use std::path::Path;
 use synth::cost::{Cost, CostRow, CostTable, Rule, Timing};
 use target::processor::Processor;
@@ -25,7 +26,7 @@ struct File {
     rows: Vec<Row>,
     /// What the processor takes besides, where that is not as in `isa-specs/processor.yaml`.
     #[serde(default)]
-    processor: serde_yaml::Mapping,
+    processor: Mapping,
 }
 
 #[derive(Deserialize)]
@@ -76,8 +77,10 @@ pub(crate) fn table(folder: &Path, model: &str, rule: Rule) -> Result<CostTable,
         let message = format!("{}: {what}", path.display());
         Diagnostic::error(message).hint("cycles are numbers from 0 to 10000; what a `processor` has stands in isa-specs/processor.yaml")
     };
+    let mut said = of_all(folder)?;
+    said.extend(file.processor);
     let processor =
-        Processor::with(file.processor).map_err(|error| wrong(&format!("`processor`: {error}")))?;
+        Processor::with(said).map_err(|error| wrong(&format!("`processor`: {error}")))?;
     let mut rows = Vec::new();
     for row in file.rows {
         let names: Vec<String> = row.names().map(str::to_owned).collect();
@@ -99,6 +102,28 @@ pub(crate) fn table(folder: &Path, model: &str, rule: Rule) -> Result<CostTable,
         rows,
         processor,
     })
+}
+
+/// What is said of all processors beside the folders of sets, where these are not those that the program
+/// has itself.
+fn of_all(folder: &Path) -> Result<Mapping, Diagnostic> {
+    let path = folder.with_file_name("processor.yaml");
+    if !path.exists() {
+        return Ok(Mapping::new());
+    }
+    let source = read(&path)?;
+    let wrong = |error: &serde_yaml::Error| {
+        let format =
+            "its keys are those of isa-specs/processor.yaml; what it does not say is as there";
+        spec_parser::yaml::error_of_format(&source, error, format)
+    };
+    let said: Mapping = spec_parser::yaml::from_str(source.text()).map_err(|e| wrong(&e))?;
+    if let Err(error) = Processor::with(said.clone()) {
+        // Read as it stands it has a place, and what is wrong is met before what is missing.
+        let placed = spec_parser::yaml::from_str::<Processor>(source.text()).err();
+        return Err(wrong(placed.as_ref().unwrap_or(&error)));
+    }
+    Ok(said)
 }
 
 /// The file, as it is written.
@@ -165,6 +190,36 @@ mod tests {
             wrong.contains("`processor`: unknown field `lod`"),
             "{wrong}"
         );
+    }
+
+    #[test]
+    fn what_stands_beside_the_sets_is_of_all_of_them() {
+        let place = tempfile::tempdir().expect("there is room");
+        let set = place.path().join("set");
+        std::fs::create_dir_all(set.join("cost")).expect("there is room");
+        let text =
+            "model: m\ndefault: {latency: 1, throughput: 1}\nrows: []\nprocessor: {load: 1}\n";
+        std::fs::write(set.join("cost/m.yaml"), text).expect("there is room");
+        let read = |all: &str| {
+            std::fs::write(place.path().join("processor.yaml"), all).expect("there is room");
+            table(&set, "m", Rule::Pressure).map(|t| t.processor)
+        };
+        let own = read("load: 2\nchains: 3\n").expect("a table");
+        assert_eq!(
+            (own.load, own.chains),
+            (10, 3),
+            "a model's own figures count"
+        );
+        assert_eq!(own.store, Processor::default().store);
+        for (all, wanted) in [
+            ("chians: 3\n", "chians"),
+            ("chains: eight\n", "eight"),
+            ("- 1\n", "sequence"),
+        ] {
+            let wrong = read(all).expect_err(all);
+            assert!(wrong.message.contains(wanted), "{wrong:?}");
+            assert!(wrong.hint.is_some(), "{wrong:?}");
+        }
     }
 
     #[test]
