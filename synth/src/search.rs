@@ -685,7 +685,7 @@ impl<'a> Search<'a> {
                 best = self.narrow(best, repeated);
             }
             if best.is_none() {
-                best = self.low_of_wider(goal);
+                best = self.half_of_wider(goal);
             }
             if best.is_none()
                 && let Some(bytes) = bytes::in_bytes(goal)

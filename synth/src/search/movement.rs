@@ -279,17 +279,33 @@ impl Search<'_> {
         Some((value, self.estimator.sum(&self.graph, &[value])))
     }
 
-    /// The low end of a wider register of which the rest does not matter: for what comes from
-    /// registers that are wider than the goal.
-    pub(super) fn low_of_wider(&mut self, goal: &Goal) -> Option<(Value, Cost)> {
+    /// A part of a wider register of which the rest does not matter: for what comes from registers that
+    /// are wider than the goal, or is moved by what fills a pair of registers.
+    pub(super) fn half_of_wider(&mut self, goal: &Goal) -> Option<(Value, Cost)> {
         let names = swizzle::inputs_of(goal);
         let from = names.iter().filter_map(|name| self.input(name));
         let from = from.map(|input| input.width).max()?;
         let width = goal.width();
         let mut wider = self.candidates.widths.vectors();
         let wide = wider.find(|w| *w > width && *w <= from && w.is_multiple_of(goal.element))?;
-        let (value, cost) = self.move_once(&goal.widened(wide))?;
-        Some((self.graph.add(Node::Cast { value, width }), cost))
+        let low = self.move_once(&goal.widened(wide)).map(|(value, cost)| {
+            let low = Node::Cast { value, width };
+            (self.graph.add(low), cost)
+        });
+        if low.is_some() || wide != 2 * width {
+            return low;
+        }
+        let high = self.candidates.doubled.pairs.get(&wide)?.high;
+        let nothing = std::iter::repeat_n(None, goal.elements.len());
+        let above = Goal {
+            element: goal.element,
+            elements: nothing.chain(goal.elements.iter().copied()).collect(),
+        };
+        let (pair, cost) = self.move_once(&above)?;
+        self.claim(pair, &above);
+        let args = vec![Argument::Value(pair)];
+        let taken = self.candidates.list[high].cost;
+        Some((self.applied(high, args), cost + taken))
     }
 
     fn place_move(
