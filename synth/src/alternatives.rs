@@ -6,10 +6,9 @@
 //! and `floats` know of each operator, so that none is without a form in vectors. Who uses one
 //! proves it.
 
-mod double;
 mod fewer_bits;
 pub(crate) mod floats;
-mod integers;
+pub(crate) mod integers;
 mod intervals;
 mod long_products;
 mod products;
@@ -20,6 +19,7 @@ mod wide_lanes;
 use crate::fragment::regular;
 use crate::legal::{constant_last, raw, resize, rounded_up, rounding};
 use crate::masks::by_masks;
+use crate::words::by_words;
 pub(crate) use fewer_bits::multiplies;
 pub use integers::BothWays;
 pub(crate) use intervals::one_comparison;
@@ -54,7 +54,7 @@ pub fn alternatives(t: Term) -> Vec<Term> {
         out.extend(raised(op, args, t));
         out.extend(by_masks(t));
         out.extend(integers::simpler(op, args, t));
-        out.extend(double::by_words(op, args, t));
+        out.extend(by_words(op, args, t));
         out.extend(floats::simpler(op, args));
     }
     out.retain(|&other| other != t && other.sort() == t.sort());

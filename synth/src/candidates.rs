@@ -95,9 +95,10 @@ pub struct Candidates {
     moves: Memo<(usize, u32), Option<Arc<MoveTable>>>,
     products: Memo<u32, Arc<BTreeSet<Signs>>>,
     byte_products: Memo<u32, Arc<Vec<Product>>>,
-    both_ways: Memo<u32, Option<BothWays>>,
+    both_ways: Memo<(u32, OpCode), Option<BothWays>>,
     by_width: OnceLock<BTreeMap<u32, Vec<usize>>>,
     cheapest_product: OnceLock<Cost>,
+    widest_sum: OnceLock<Option<u32>>,
     equalities: Memo<(Term, Term), Equality>,
     narrowed: Memo<(Lanes, Grammar), Option<Sequence>>,
     pub(crate) twins: Memo<(usize, Twin), Option<Found>>,
@@ -166,6 +167,7 @@ impl Candidates {
             both_ways: Memo::default(),
             by_width: OnceLock::new(),
             cheapest_product: OnceLock::new(),
+            widest_sum: OnceLock::new(),
             equalities: Memo::default(),
             narrowed: Memo::default(),
             twins: Memo::default(),
@@ -263,6 +265,16 @@ impl Candidates {
         *self.cheapest_product.get_or_init(least)
     }
 
+    /// Bits of the widest element that an operation adds two of in every lane.
+    pub(crate) fn widest_sum(&self) -> Option<u32> {
+        let adds = |c: &&Candidate| {
+            let sum = c.lane().and_then(|f| f.term.args_of(OpCode::BvAdd));
+            sum.is_some_and(|args| args.iter().all(|t| t.as_var().is_some()))
+        };
+        let widest = || self.list.iter().filter(adds).map(|c| c.natural).max();
+        *self.widest_sum.get_or_init(widest)
+    }
+
     /// Whether a value is a quotient or one of floats, by an operator that no operation of the
     /// target computes with: no others put together compute it.
     pub fn lack(&self, t: Term) -> bool {
@@ -276,17 +288,17 @@ impl Candidates {
         (divides || op.code.info().params.contains(&"format")) && !known()
     }
 
-    /// How an operation shifts lanes of a width up or down, as the sign of a count says.
-    pub(crate) fn both_ways(&self, width: u32) -> Option<BothWays> {
+    /// How an operation shifts lanes of a width up, or down by an operator, as the sign of a count says.
+    pub(crate) fn both_ways(&self, width: u32, down: OpCode) -> Option<BothWays> {
         use OpCode as C;
         let of = |code| crate::lanes::signature_of(code);
-        let needs = of(C::BvShl) | of(C::BvAshr) | of(C::Ite);
+        let needs = of(C::BvShl) | of(down) | of(C::Ite);
         let shifts = |c: &&Candidate| c.natural == width && c.signature() & needs == needs;
         let found = || {
             let mut all = self.list.iter().filter(shifts);
-            all.find_map(|c| shifted_by_sign(c.lane()?, width))
+            all.find_map(|c| shifted_by_sign(c.lane()?, width, down))
         };
-        self.both_ways.get_or(width, found)
+        self.both_ways.get_or((width, down), found)
     }
 
     /// How operations read the factors of products that they add up in elements of a width.
@@ -364,9 +376,9 @@ impl Candidates {
     }
 }
 
-/// How a function of two lanes shifts the one up, or down with its sign, by the other: by what it does to
+/// How a function of two lanes shifts the one up, or down by an operator, by the other: by what it does to
 /// a negative number by some counts.
-fn shifted_by_sign(lane: &LaneFunction, width: u32) -> Option<BothWays> {
+fn shifted_by_sign(lane: &LaneFunction, width: u32, operator: OpCode) -> Option<BothWays> {
     let [(x, first), (y, second)] = &lane.inputs[..] else {
         return None;
     };
@@ -383,26 +395,25 @@ fn shifted_by_sign(lane: &LaneFunction, width: u32) -> Option<BothWays> {
         let map = given.map(|(name, bits)| (name, Term::bits(bits)));
         replace_vars(lane.term, &map.into()).as_bits().cloned()
     };
-    let (down, up) = (
-        number.ashr(&Bits::from_u64(width, 1)),
-        number.shl(&Bits::from_u64(width, 1)),
-    );
+    let one = Bits::from_u64(width, 1);
+    let up = number.shl(&one);
+    let down = match operator {
+        OpCode::BvAshr => number.ashr(&one),
+        _ => number.lshr(&one),
+    };
     for of in [[x.as_str(), y.as_str()], [y.as_str(), x.as_str()]] {
         let ends = [by(of, 1, true)?, by(of, 1, false)?];
         let down_by_negative = ends == [down.clone(), up.clone()];
         if !down_by_negative && ends != [up.clone(), down.clone()] {
             continue;
         }
-        // The first power of two that goes the other way is the sign.
-        let other = |bits: &u32| {
-            let moved = by(of, 1 << (bits - 1), false);
-            let goes_down = moved.is_some_and(|moved| moved == Bits::ones(width));
-            goes_down == down_by_negative
-        };
+        // So many ones are 1 below 0.
+        let other = |bits: &u32| by(of, (1 << bits) - 1, false).as_ref() == Some(&ends[0]);
         let count = (4..=width.min(16)).find(other)?;
         return Some(BothWays {
             count,
             down_by_negative,
+            down: operator,
         });
     }
     None

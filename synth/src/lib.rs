@@ -42,6 +42,7 @@ mod tabulate;
 mod twins;
 mod whole;
 mod widths;
+mod words;
 
 #[cfg(test)]
 mod tests;

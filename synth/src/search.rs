@@ -28,6 +28,7 @@ mod fields;
 mod fold;
 mod halves;
 mod identified;
+mod in_words;
 mod lanewise;
 mod loads;
 mod matrices;
@@ -90,9 +91,6 @@ const SMALL: u32 = 24;
 /// operations, and with how many goals each.
 const LOW_BOUNDS: [Cost; 3] = [4, 12, 36];
 const LOW_GOALS: usize = 256;
-/// Goals for a window that is covered and whose lanes have nothing that instructions across lanes bring
-/// together.
-const APART_GOALS: usize = 64;
 /// Matches of instructions after which no further goal is looked at.
 pub(crate) const MATCHES: usize = 200_000;
 /// Depth of operands below operands.
@@ -312,7 +310,7 @@ impl<'a> Search<'a> {
         if self.is_beyond(goal) {
             return None;
         }
-        let found = self.solve_in_registers(goal)?;
+        let found = self.solve_at_any_width(goal)?;
         if !self.estimator.waits(&self.graph, &found) {
             return Some(found);
         }
@@ -407,8 +405,8 @@ impl<'a> Search<'a> {
         let whole = match fits && !steps {
             true => {
                 let all = self.limits.goals;
-                if covered.is_some() && !self.reads_across(goal) {
-                    self.limits.goals = all.min(self.report.goals + APART_GOALS);
+                if covered.is_some() {
+                    self.limits.goals = all.min(self.goals_beside_a_cover(goal));
                 }
                 let found = self.solve_deeper(goal);
                 self.limits.goals = all;

@@ -106,6 +106,35 @@ fn run(folder: &std::path::Path, from: &[&str], kernels: usize, more: &[&str]) -
     std::fs::read_to_string(folder.join("out.c")).expect("the code")
 }
 
+/// Elements wider than those that the machine adds, shifts in both directions, and every other element.
+const WIDE: &str = "\
+kernel lowest(n: size, a: in u64[n], y: out u64[n]) requires n % 32 == 0 {
+  for i in 0..n { y[i] = a[i] & (a[i] - 1); }
+} schedule { vectorize i by 32; }
+kernel down(n: size, a: in i64[n], y: out i64[n]) requires n % 32 == 0 {
+  for i in 0..n { y[i] = a[i] >> 5; }
+} schedule { vectorize i by 32; }
+kernel clamped(n: size, a: in i64[n], y: out i32[n]) requires n % 32 == 0 {
+  for i in 0..n { y[i] = i32_sat(a[i]); }
+} schedule { vectorize i by 32; }
+kernel up(n: size, a: in u32[n], b: in u32[n], y: out u32[n]) requires n % 32 == 0 {
+  for i in 0..n { y[i] = (a[i] << b[i]) ^ (a[i] >> b[i]); }
+} schedule { vectorize i by 32; }
+kernel every_other(n: size, a: in u32[2 * n], y: out u32[n]) requires n % 32 == 0 {
+  for i in 0..n { y[i] = max(a[2 * i], a[2 * i + 1]); }
+} schedule { vectorize i by 32; }
+";
+
+#[test]
+fn elements_wider_than_the_machine_has_are_computed_in_words() {
+    need!(judge());
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("wide.kernel"), WIDE).expect("a kernel");
+    let code = compiled_and_run(folder.path(), &["wide.kernel"], 5);
+    // Both halves of what one instruction deals out.
+    assert_eq!(code.matches("hvx_deinterleave_w(").count(), 5, "{code}");
+}
+
 #[test]
 fn vectors_narrower_than_a_register_are_computed_in_one() {
     need!(judge());

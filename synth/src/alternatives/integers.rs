@@ -64,15 +64,15 @@ fn not(x: Term) -> Option<Term> {
     two(OpCode::BvXor, x, ones(x.width()))
 }
 
-pub(super) fn ones(w: u32) -> Term {
+pub(crate) fn ones(w: u32) -> Term {
     Term::bits(Bits::ones(w))
 }
 
-pub(super) fn zero(w: u32) -> Term {
+pub(crate) fn zero(w: u32) -> Term {
     Term::bits(Bits::zero(w))
 }
 
-pub(super) fn number(w: u32, n: u32) -> Term {
+pub(crate) fn number(w: u32, n: u32) -> Term {
     Term::bv(w, n.into())
 }
 
@@ -103,6 +103,8 @@ pub struct BothWays {
     pub count: u32,
     /// Whether it is a negative count that goes down.
     pub down_by_negative: bool,
+    /// The operator that goes down.
+    pub down: OpCode,
 }
 
 /// A shift by a number that is no constant as one up or down by a number with a sign.
@@ -113,28 +115,27 @@ pub(super) fn shift_both_ways(t: Term, ways: BothWays) -> Option<Term> {
         return None;
     }
     let (x, by, w) = (args[0], args[1], args[0].width());
-    if constant_bits(by).is_some() || w > 64 {
+    if constant_bits(by).is_some() || w > 64 || op.code != C::BvShl && op.code != ways.down {
         return None;
     }
     let negative_goes = ways.down_by_negative == (op.code != C::BvShl);
-    // Of negative counts there is one more.
+    // Of negative counts there is one more, which all ones above it are for a positive one: it goes the
+    // other way, where nothing is left of what is shifted up, or down without its sign.
     let room = (1u32 << (ways.count - 1)) - u32::from(!negative_goes);
+    let other_is_signed = op.code == C::BvShl && ways.down == C::BvAshr;
+    let end = room + u32::from(!negative_goes && room + 1 == w && !other_is_signed);
     let most = if op.code == C::BvAshr { w - 1 } else { w };
     let (least, greatest) = range(by);
-    let by = match least >= 0 && greatest <= most.min(room).into() {
+    let by = match least >= 0 && greatest <= most.min(end).into() {
         true => by,
-        false if most <= room => two(C::Umin, by, number(w, most))?,
+        false if most <= end => two(C::Umin, by, number(w, most))?,
         false => return None,
     };
     let count = match negative_goes {
         true => raw(Op::new(C::BvNeg), &[by])?,
         false => by,
     };
-    let down = if op.code == C::BvAshr {
-        op
-    } else {
-        Op::new(C::BvLshr)
-    };
+    let down = Op::new(ways.down);
     let low = raw(Op::with(C::Extract, ways.count), &[count, Term::int(0)])?;
     let negative = two(C::BvSlt, low, zero(ways.count))?;
     let less = resize(raw(Op::new(C::BvNeg), &[low])?, w, false)?;
@@ -710,6 +711,7 @@ mod tests {
         let ways = BothWays {
             count: 8,
             down_by_negative: true,
+            down: OpCode::BvLshr,
         };
         let by = |count| shift_both_ways(two(OpCode::BvLshr, x, count).expect("a shift"), ways);
         assert_eq!(by(constant), None);

@@ -14,16 +14,19 @@ use std::collections::HashMap;
 impl Search<'_> {
     /// Other ways to write what no operation computes as it is written.
     pub(super) fn others(&mut self, t: Term) -> Vec<Term> {
-        let ways = match self.memory.one_way.contains(&t) {
-            true => None,
-            false => self.candidates.both_ways(lane_width(t)),
+        let down = match t.as_app().map(|(op, _)| op.code) {
+            Some(OpCode::BvAshr) => &[OpCode::BvAshr][..],
+            Some(OpCode::BvLshr) => &[OpCode::BvLshr],
+            Some(OpCode::BvShl) => &[OpCode::BvAshr, OpCode::BvLshr],
+            _ => &[],
         };
-        let shifted = ways.and_then(|ways| shifted_both_ways(t, ways));
+        let once = !self.memory.one_way.contains(&t);
+        let ways = down.iter().filter(|_| once);
+        let ways = ways.filter_map(|down| self.candidates.both_ways(lane_width(t), *down));
+        let shifted: Vec<Term> = ways.filter_map(|ways| shifted_both_ways(t, ways)).collect();
         // Its arms are shifts too, which would be written like this without end.
-        let arms = shifted.and_then(|t| t.args_of(OpCode::Ite));
-        self.memory
-            .one_way
-            .extend(arms.iter().flat_map(|a| &a[1..]));
+        let arms = shifted.iter().filter_map(|t| t.args_of(OpCode::Ite));
+        self.memory.one_way.extend(arms.flat_map(|a| &a[1..]));
         shifted.into_iter().chain(alternatives(t)).collect()
     }
 

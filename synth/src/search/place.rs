@@ -22,6 +22,11 @@ use std::ops::Range;
 
 /// Goals that may be spent on computing a sum of products across lanes.
 const ACROSS_GOALS: usize = 40;
+/// Goals for a window that is covered and whose lanes have nothing that instructions across lanes bring
+/// together.
+pub(super) const APART_GOALS: usize = 64;
+/// Goals for one whose lanes have.
+const AMONG_GOALS: usize = 512;
 
 impl Search<'_> {
     pub(super) fn place(
@@ -299,10 +304,14 @@ fn lie_among_each_other(e: &Expression) -> bool {
 }
 
 impl Search<'_> {
-    /// Whether instructions across lanes may compute a goal for less than those that work lane by lane.
-    pub(super) fn reads_across(&mut self, goal: &Goal) -> bool {
-        self.expression(goal)
-            .is_none_or(|e| lie_among_each_other(&e))
+    /// How many goals a window that is covered may have come to when what instructions mean was looked at.
+    pub(super) fn goals_beside_a_cover(&mut self, goal: &Goal) -> usize {
+        let across = self.expression(goal);
+        let more = match across.is_none_or(|e| lie_among_each_other(&e)) {
+            true => AMONG_GOALS,
+            false => APART_GOALS,
+        };
+        self.report.goals + more
     }
 }
 
