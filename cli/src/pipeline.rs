@@ -156,13 +156,16 @@ fn scalar(kernel: &Kernel, lowered: &Lowered, found: &Found, placement: &Placeme
 fn moved(of: &Window, placed: &Placed) -> Option<String> {
     let apart = |access: &Access| access.lanes > 1 && !access.is_dense();
     let gathered = |input: &&window::Input| {
-        let buffer = matches!(placed.inputs.get(&input.name), Some(Residence::Buffer(_)));
+        let buffer = matches!(
+            placed.ends.inputs.get(&input.name),
+            Some(Residence::Buffer(_))
+        );
         buffer && matches!(&input.source, window::Source::Array(access) if apart(access))
     };
     let inputs: u32 = (of.inputs.iter().filter(gathered))
         .map(|i| i.ty.lanes)
         .sum();
-    let buffer = matches!(placed.result, Residence::Buffer(_));
+    let buffer = matches!(placed.ends.result, Residence::Buffer(_));
     let stored = match &of.store {
         window::Store::Array(access) if buffer && apart(access) => access.lanes,
         _ => 0,

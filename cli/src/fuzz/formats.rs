@@ -186,7 +186,9 @@ fn emitted(kernel: &Kernel, with: impl Fn(&Lowered)) -> bool {
     };
     with(&lowered);
     let _ = c::harness::harness(kernel);
-    let _ = codegen_gen::llvm::emit(&codegen_gen::llvm::Unit::plain(&lowered), &[]);
+    let placement = synth::placement::without_programs(&lowered);
+    let unit = codegen_gen::llvm::Unit::plain(&lowered, &placement);
+    let _ = codegen_gen::llvm::emit(&unit, &[]);
     true
 }
 
