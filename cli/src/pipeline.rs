@@ -11,7 +11,7 @@ use autoir::program::placed::{Placed, Placement, Residence};
 use autoir::program::{Program, file};
 use codegen_gen::back_end::{BackEnd, Code, Windows};
 use codegen_gen::c;
-use halide::{Constants, Form, Import, Options};
+use halide::{Constants, Convention, Import, Options};
 use kernel::tree::{Access, Kernel};
 use lowering::window::{self, Lowered, Window};
 use schedule::Scheduled;
@@ -202,14 +202,14 @@ pub(crate) fn compile(source: &Source, settings: &Settings) -> (Vec<Compiled>, V
 /// Compiles the pipeline that Halide has written as statements.
 pub(crate) fn compile_pipeline(
     source: &Source,
-    form: Form,
+    convention: Convention,
     constants: &Constants,
     settings: &Settings,
 ) -> (Vec<Compiled>, Vec<Diagnostic>) {
     let options = Options {
         masked: settings.operations.masked_elements(),
         sums: settings.operations.processor().sums,
-        ..Options::new(form, constants)
+        ..Options::new(convention, constants)
     };
     let import = match halide::read(source, &options) {
         Ok(import) => import,
