@@ -6,6 +6,7 @@
 use crate::args::Calibrate;
 use crate::status::Status;
 use crate::{assets, intake, terminal};
+use codegen_gen::timing_harness::Dialect;
 use indicatif::ProgressBar;
 use semantics::diagnostic::Diagnostic;
 use semantics::instruction::Form;
@@ -42,6 +43,11 @@ fn calibrate(request: &Calibrate) -> Result<(), Vec<Diagnostic>> {
     let folder = assets::folder(&specs.isa, specs.isa_specs.as_deref()).map_err(one)?;
     let targets = Targets::load(&folder).map_err(one)?;
     let host = targets.host().map_err(one)?;
+    let timing = targets.timing().ok_or_else(|| {
+        let missing = Diagnostic::error(format!("nothing says how `{}` is timed", specs.isa));
+        one(missing.hint("`timing` in its `targets.yaml` does"))
+    })?;
+    let section = spec_parser::manifest::c_section(&folder.join("manifest.yaml"))?;
     let intake = intake::instructions(&folder, None)?;
     terminal::complain(&intake.diagnostics);
     let compiler = toolchain::c::compiler().ok_or_else(|| {
@@ -51,6 +57,10 @@ fn calibrate(request: &Calibrate) -> Result<(), Vec<Diagnostic>> {
     let machine = ThisMachine {
         targets: &targets,
         host: &host,
+        dialect: Dialect {
+            timing,
+            headers: &section.headers,
+        },
         compiler: &compiler,
         all: &intake.instructions,
         progress: &Bar::default(),
