@@ -112,18 +112,13 @@ const HEADERS: [&str; 3] = ["stdio.h", "stdint.h", "string.h"];
 /// The program that runs the given probes.
 pub fn emit(probes: &[Probe<'_>], dialect: Dialect<'_>) -> Harness {
     let headers = dialect.headers.iter().map(String::as_str).chain(HEADERS);
-    let mut text: String = headers.map(|h| format!("#include <{h}>\n")).collect();
-    text.push('\n');
-    let mut lines = Vec::with_capacity(probes.len());
-    let mut line = text.lines().count() + 1;
+    let head: String = headers.map(|h| format!("#include <{h}>\n")).collect();
     let scope = Scope(dialect.timing);
-    for (index, probe) in probes.iter().enumerate() {
-        let function = scope.function(index, probe);
-        let length = function.lines().count();
-        lines.push(line..line + length);
-        line += length;
-        text.push_str(&function);
-    }
+    let functions = probes
+        .iter()
+        .enumerate()
+        .map(|(k, probe)| scope.function(k, probe));
+    let Harness { mut text, lines } = Harness::begin(head + "\n", functions);
     text.push_str("static void (*const probes[])(void) = {\n");
     for index in 0..probes.len() {
         writeln!(text, "    probe{index},").expect("a string grows");
