@@ -9,7 +9,7 @@
 //! dictionary count.
 
 use isaforge::semantics::span::Source;
-use isaforge::{Compiler, Machine, reported};
+use isaforge::{Compiler, Target, reported};
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
@@ -35,7 +35,7 @@ fn synthesise(dictionary: &str, kernels: &str, features: &[String]) -> Result<()
         true => all.cloned().collect(),
         false => features.iter().cloned().collect(),
     };
-    let compiler = Compiler::new(&dictionary, Machine::x86(features));
+    let compiler = Compiler::new(&dictionary, Target::x86(features));
     println!("{} instructions to choose from", compiler.instructions());
 
     // Kernels become windows of terms; for each, a program is searched for and proved.

@@ -145,10 +145,10 @@ pub(crate) enum BufferForm {
 
 impl BufferForm {
     /// As the importer calls it.
-    pub(crate) fn form(self) -> halide::Form {
+    pub(crate) fn form(self) -> halide::Convention {
         match self {
-            BufferForm::Pointers => halide::Form::Pointers,
-            BufferForm::Halide => halide::Form::Buffers,
+            BufferForm::Pointers => halide::Convention::Pointers,
+            BufferForm::Halide => halide::Convention::Buffers,
         }
     }
 }

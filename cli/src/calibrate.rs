@@ -3,12 +3,13 @@
 //! In: the arguments. Out: a cost table as YAML, a status. How it is measured is the business
 //! of [`validate::calibrate`], how models are asked that of [`validate::models`].
 
-use crate::args::Calibrate;
+use crate::args::{Calibrate, Specs};
 use crate::status::Status;
 use crate::{assets, intake, terminal};
+use codegen_gen::timing_harness::Dialect;
 use indicatif::ProgressBar;
 use semantics::diagnostic::Diagnostic;
-use semantics::instruction::Form;
+use semantics::instruction::{Form, Instruction};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use store::local::write_whole;
@@ -35,15 +36,29 @@ pub(crate) fn command(request: &Calibrate) -> Status {
     }
 }
 
-/// Reads the specifications, measures, and writes the table.
-fn calibrate(request: &Calibrate) -> Result<(), Vec<Diagnostic>> {
-    let one = |diagnostic: Diagnostic| vec![diagnostic];
-    let specs = &request.specs;
+/// The features of a set, the headers of its instructions, and these.
+fn read(specs: &Specs) -> Result<(Targets, Vec<String>, Vec<Instruction>), Vec<Diagnostic>> {
     let folder = assets::folder(&specs.isa, specs.isa_specs.as_deref()).map_err(one)?;
     let targets = Targets::load(&folder).map_err(one)?;
-    let host = targets.host().map_err(one)?;
+    let section = spec_parser::manifest::c_section(&folder.join("manifest.yaml"))?;
     let intake = intake::instructions(&folder, None)?;
     terminal::complain(&intake.diagnostics);
+    Ok((targets, section.headers, intake.instructions))
+}
+
+fn one(diagnostic: Diagnostic) -> Vec<Diagnostic> {
+    vec![diagnostic]
+}
+
+/// Reads the specifications, measures, and writes the table.
+fn calibrate(request: &Calibrate) -> Result<(), Vec<Diagnostic>> {
+    let (targets, headers, all) = read(&request.specs)?;
+    let timing = targets.timing().ok_or_else(|| {
+        let isa = &request.specs.isa;
+        let missing = Diagnostic::error(format!("nothing says how `{isa}` is timed"));
+        one(missing.hint("`timing` in its `targets.yaml` does"))
+    })?;
+    let host = targets.host().map_err(one)?;
     let compiler = toolchain::c::compiler().ok_or_else(|| {
         let missing = Diagnostic::error("there is no C compiler");
         one(missing.hint("install gcc, or name a compiler in $CC"))
@@ -51,8 +66,12 @@ fn calibrate(request: &Calibrate) -> Result<(), Vec<Diagnostic>> {
     let machine = ThisMachine {
         targets: &targets,
         host: &host,
+        dialect: Dialect {
+            timing,
+            headers: &headers,
+        },
         compiler: &compiler,
-        all: &intake.instructions,
+        all: &all,
         progress: &Bar::default(),
     };
     let measured = validate::calibrate::calibrate(&machine, request.filter.as_deref());
@@ -76,24 +95,20 @@ fn calibrate(request: &Calibrate) -> Result<(), Vec<Diagnostic>> {
 
 /// Asks LLVM's models, and writes what they say.
 fn ask(request: &Calibrate) -> Result<(), Vec<Diagnostic>> {
-    let one = |diagnostic: Diagnostic| vec![diagnostic];
-    let specs = &request.specs;
-    let folder = assets::folder(&specs.isa, specs.isa_specs.as_deref()).map_err(one)?;
-    let targets = Targets::load(&folder).map_err(one)?;
-    let section = spec_parser::manifest::c_section(&folder.join("manifest.yaml"))?;
-    let intake = intake::instructions(&folder, None)?;
-    terminal::complain(&intake.diagnostics);
+    let (targets, headers, all) = read(&request.specs)?;
     let filter = request.filter.as_deref().unwrap_or_default();
-    let asked = intake.instructions.iter();
-    let asked: Vec<_> = asked.filter(|i| i.name.contains(filter)).collect();
+    let asked: Vec<_> = all.iter().filter(|i| i.name.contains(filter)).collect();
     let language = Language {
         targets: &targets,
-        headers: &section.headers,
+        headers: &headers,
     };
     let models = validate::models::ask(&asked, &language, &request.models)
         .map_err(|why| one(Diagnostic::error(why)))?;
     let names = request.models.join(",");
-    let mut command = format!("isaforge calibrate --isa {} --models {names}", specs.isa);
+    let mut command = format!(
+        "isaforge calibrate --isa {} --models {names}",
+        request.specs.isa
+    );
     if !filter.is_empty() {
         command.push_str(&format!(" --filter {filter}"));
     }

@@ -11,7 +11,7 @@ use autoir::program::placed::{Placed, Placement, Residence};
 use autoir::program::{Program, file};
 use codegen_gen::back_end::{BackEnd, Code, Windows};
 use codegen_gen::c;
-use halide::{Constants, Form, Import, Options};
+use halide::{Constants, Convention, Import, Options};
 use kernel::tree::{Access, Kernel};
 use lowering::window::{self, Lowered, Window};
 use schedule::Scheduled;
@@ -156,13 +156,16 @@ fn scalar(kernel: &Kernel, lowered: &Lowered, found: &Found, placement: &Placeme
 fn moved(of: &Window, placed: &Placed) -> Option<String> {
     let apart = |access: &Access| access.lanes > 1 && !access.is_dense();
     let gathered = |input: &&window::Input| {
-        let buffer = matches!(placed.inputs.get(&input.name), Some(Residence::Buffer(_)));
+        let buffer = matches!(
+            placed.ends.inputs.get(&input.name),
+            Some(Residence::Buffer(_))
+        );
         buffer && matches!(&input.source, window::Source::Array(access) if apart(access))
     };
     let inputs: u32 = (of.inputs.iter().filter(gathered))
         .map(|i| i.ty.lanes)
         .sum();
-    let buffer = matches!(placed.result, Residence::Buffer(_));
+    let buffer = matches!(placed.ends.result, Residence::Buffer(_));
     let stored = match &of.store {
         window::Store::Array(access) if buffer && apart(access) => access.lanes,
         _ => 0,
@@ -199,14 +202,14 @@ pub(crate) fn compile(source: &Source, settings: &Settings) -> (Vec<Compiled>, V
 /// Compiles the pipeline that Halide has written as statements.
 pub(crate) fn compile_pipeline(
     source: &Source,
-    form: Form,
+    convention: Convention,
     constants: &Constants,
     settings: &Settings,
 ) -> (Vec<Compiled>, Vec<Diagnostic>) {
     let options = Options {
         masked: settings.operations.masked_elements(),
         sums: settings.operations.processor().sums,
-        ..Options::new(form, constants)
+        ..Options::new(convention, constants)
     };
     let import = match halide::read(source, &options) {
         Ok(import) => import,

@@ -6,7 +6,7 @@
 use crate::args::{BufferForm, Compile};
 use crate::pipeline::{self, Compiled, Settings};
 use autoir::program::file::{self, Origin};
-use halide::{Constants, Form};
+use halide::{Constants, Convention};
 use semantics::diagnostic::Diagnostic;
 use semantics::span::Source;
 
@@ -55,8 +55,12 @@ pub(crate) fn compile(
     let none = Constants::default();
     match language.as_str() {
         KERNELS => pipeline::compile(&kernels, settings),
-        "halide-pointers" => pipeline::compile_pipeline(&kernels, Form::Pointers, &none, settings),
-        "halide-buffers" => pipeline::compile_pipeline(&kernels, Form::Buffers, &none, settings),
+        "halide-pointers" => {
+            pipeline::compile_pipeline(&kernels, Convention::Pointers, &none, settings)
+        }
+        "halide-buffers" => {
+            pipeline::compile_pipeline(&kernels, Convention::Buffers, &none, settings)
+        }
         other => {
             let message = format!("`{other}` is no language of kernels");
             let wrong = Diagnostic::error(message)

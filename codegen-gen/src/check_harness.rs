@@ -49,6 +49,21 @@ pub struct Harness {
     pub lines: Vec<Range<usize>>,
 }
 
+impl Harness {
+    /// A program that begins with a text and one function for each case.
+    pub(crate) fn begin(head: String, functions: impl Iterator<Item = String>) -> Harness {
+        let mut line = head.lines().count() + 1;
+        let (mut text, mut lines) = (head, Vec::new());
+        for function in functions {
+            let length = function.lines().count();
+            lines.push(line..line + length);
+            line += length;
+            text.push_str(&function);
+        }
+        Harness { text, lines }
+    }
+}
+
 /// Bytes of the memory of one pointer, whole pages of every machine; as many before and after it cannot be accessed.
 pub const PAGE: u64 = 1 << 16;
 
@@ -214,19 +229,12 @@ const MAPPED: &str = "\
 /// The program that runs the given cases.
 pub fn emit(cases: &[Case<'_>]) -> Harness {
     let (start, span) = (memory(0).start - PAGE, (2 * POINTERS + 1) * PAGE);
-    let mut text = format!(
+    let head = format!(
         "#define _GNU_SOURCE\n#define PAGE {PAGE}\n#define MEMORY {start:#x}\n#define SPAN {span}\n{}{HEAD}",
         includes(cases)
     );
-    let mut lines = Vec::with_capacity(cases.len());
-    let mut line = text.lines().count() + 1;
-    for (index, case) in cases.iter().enumerate() {
-        let function = function(index, case);
-        let length = function.lines().count();
-        lines.push(line..line + length);
-        line += length;
-        text.push_str(&function);
-    }
+    let functions = cases.iter().enumerate().map(|(k, case)| function(k, case));
+    let Harness { mut text, lines } = Harness::begin(head, functions);
     text.push_str("static const struct entry { void (*run)(const unsigned char *, unsigned char *); unsigned operands, in, value, out, pointers, window, writes; } cases[] = {\n");
     for (index, case) in cases.iter().enumerate() {
         let (operands, input) = (case.operand_bytes(), case.input_bytes());

@@ -16,9 +16,9 @@ mod window;
 use crate::back_end::{BackEnd, Code, Windows};
 use crate::c;
 use crate::lowering::Row;
-use autoir::program::placed::{Placed, Placement};
+use autoir::program::placed::Placement;
 use kernel::tree::{Param, Role};
-use lowering::window::{Lowered, LoweredNode, Window};
+use lowering::window::{Lowered, LoweredNode};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 use target::Llvm;
@@ -43,15 +43,14 @@ pub struct Unit<'a> {
 }
 
 impl<'a> Unit<'a> {
-    /// A module in which every window is computed as its meaning.
-    pub fn plain(lowered: &'a Lowered) -> Unit<'a> {
-        static NONE: LazyLock<(Placement, BTreeMap<String, Row>, Llvm)> =
-            LazyLock::new(Default::default);
+    /// A module in which every window is computed as its meaning: none of them has a program.
+    pub fn plain(lowered: &'a Lowered, placement: &'a Placement) -> Unit<'a> {
+        static NONE: LazyLock<(BTreeMap<String, Row>, Llvm)> = LazyLock::new(Default::default);
         Unit {
             lowered,
-            placement: &NONE.0,
-            rows: &NONE.1,
-            machine: &NONE.2,
+            placement,
+            rows: &NONE.0,
+            machine: &NONE.1,
             features: "",
             align: Processor::default().line,
         }
@@ -99,10 +98,7 @@ pub fn emit(unit: &Unit<'_>, about: &[String]) -> Result<Code, String> {
     let mut function = Function::new(unit, c::function_name(&lowered.kernel));
     parameters(&mut function);
     storage(&mut function);
-    let programs = unit.placement.programs.iter().map(Option::as_ref);
-    let programs = programs.chain(std::iter::repeat(None));
-    let windows: Vec<_> = lowered.windows.iter().zip(programs).collect();
-    nodes(&mut function, &lowered.body, &windows)?;
+    nodes(&mut function, &lowered.body)?;
     for pointer in std::mem::take(&mut function.on_heap) {
         function.line(&format!("call void @free(ptr {pointer})"));
     }
@@ -195,9 +191,10 @@ fn chosen(f: &mut Function<'_>, register: usize, lo: &str, hi: &str) -> (String,
     (value, end)
 }
 
-type Programs<'a> = [(&'a Window, Option<&'a Placed>)];
-
-fn nodes(f: &mut Function<'_>, body: &[LoweredNode], windows: &Programs<'_>) -> Result<(), String> {
+fn nodes(f: &mut Function<'_>, body: &[LoweredNode]) -> Result<(), String> {
+    let Unit {
+        lowered, placement, ..
+    } = *f.unit;
     for node in body {
         match node {
             LoweredNode::Loop(l) => {
@@ -211,15 +208,18 @@ fn nodes(f: &mut Function<'_>, body: &[LoweredNode], windows: &Programs<'_>) -> 
                     Some(register) => chosen(f, register, &lo, &hi),
                     None => (lo, hi),
                 };
-                let rounds = f.unit.placement.unrolled.get(&l.var.0).copied();
+                let rounds = placement.unrolled.get(&l.var.0).copied();
                 f.repeat_unrolled(&lo, &hi, l.step, rounds.unwrap_or(1), &mut |f, x| {
                     f.symbols.insert(l.var, x);
-                    nodes(f, &l.body, windows)
+                    nodes(f, &l.body)
                 })?;
             }
             LoweredNode::Window { window, active } => {
-                let (window, program) = windows[*window];
-                f.window(window, program, active.as_ref())?;
+                let placed = placement.programs.get(*window).and_then(Option::as_ref);
+                let unplaced = || placement.unplaced.get(window);
+                let ends = placed.map(|placed| &placed.ends).or_else(unplaced);
+                let ends = ends.ok_or("a window has no ends")?;
+                f.window(&lowered.windows[*window], (ends, placed), active.as_ref())?;
             }
         }
     }

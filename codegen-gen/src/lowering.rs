@@ -86,7 +86,7 @@ fn write(input: &Input<'_>, set: &Set, out: &mut dyn Write) -> io::Result<String
           ; have the features of what it calls.\n\n",
     )?;
     out.write_all(triple(set).as_bytes())?;
-    let mut groups: BTreeMap<String, usize> = BTreeMap::new();
+    let mut groups = Groups::default();
     let (mut count, mut own, mut without) = (0, 0, 0);
     for variant in variants(input.dictionary) {
         let here = |m: &Member| m.isa == set.isa && set.rows.contains_key(&m.name);
@@ -95,34 +95,47 @@ fn write(input: &Input<'_>, set: &Set, out: &mut dyn Write) -> io::Result<String
             continue;
         };
         let row = &set.rows[&member.name];
-        let features = features(member, set);
-        let next = groups.len();
-        let group = *groups.entry(features).or_insert(next);
+        let group = groups.of(features(member, set));
         count += 1;
         let prefix = set.llvm.prefix.as_deref();
         let is_own = |s: &String| prefix.is_some_and(|prefix| s.contains(prefix));
         own += usize::from(row.body.iter().any(is_own));
         function(&variant, member, row, group, out)?;
     }
-    out.write_all(b"\n")?;
-    let mut groups: Vec<(usize, String)> = groups.into_iter().map(|(f, n)| (n, f)).collect();
-    groups.sort();
-    for (number, features) in groups {
-        let features = match features.is_empty() {
-            true => String::new(),
-            false => format!(" \"target-features\"=\"{features}\""),
-        };
-        writeln!(
-            out,
-            "attributes #{number} = {{ alwaysinline nounwind{features} }}"
-        )?;
-    }
+    groups.write("alwaysinline nounwind", out)?;
     Ok(format!(
         "{count} functions, {own} by LLVM's own intrinsics of {}, {} in generic IR; \
          {without} operations with constant operands or no straight form are not there",
         set.isa,
         count - own
     ))
+}
+
+/// The attributes of functions, by the features that they need.
+#[derive(Default)]
+struct Groups(BTreeMap<String, usize>);
+
+impl Groups {
+    /// The number of the group of these features.
+    fn of(&mut self, features: String) -> usize {
+        let next = self.0.len();
+        *self.0.entry(features).or_insert(next)
+    }
+
+    /// All of them, each with what every function is.
+    fn write(self, every: &str, out: &mut dyn Write) -> io::Result<()> {
+        out.write_all(b"\n")?;
+        let mut groups: Vec<(usize, String)> = self.0.into_iter().map(|(f, n)| (n, f)).collect();
+        groups.sort();
+        for (number, features) in groups {
+            let features = match features.is_empty() {
+                true => String::new(),
+                false => format!(" \"target-features\"=\"{features}\""),
+            };
+            writeln!(out, "attributes #{number} = {{ {every}{features} }}")?;
+        }
+        Ok(())
+    }
 }
 
 /// The features of a member as LLVM spells them.

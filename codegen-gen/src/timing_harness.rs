@@ -1,7 +1,7 @@
 //! C programs that measure how long instructions take.
 //!
-//! In: probes, each a mix of instructions that run side by side in one loop. Out: the text of
-//! one C program, and which of its lines belong to which probe. It compiles and runs nothing,
+//! In: probes, each a mix of instructions that run side by side in one loop, and what a target is timed
+//! by. Out: the text of one C program, and which of its lines belong to which probe. It compiles and runs nothing,
 //! and decides nothing about what the figures mean.
 //!
 //! Each copy of an instruction in a probe reads what it wrote the turn before, through one
@@ -10,8 +10,8 @@
 //! two instructions whether they compete.
 //!
 //! For each probe the program prints its index and [`REPETITIONS`] pairs of figures, clock
-//! ticks of one addition in a chain of additions, which takes one cycle on every x86 processor
-//! of the last twenty years, and of one call of each copy in the probe.
+//! ticks of one addition in a chain of additions, which takes one cycle on every processor that has
+//! vectors, and of one call of each copy in the probe.
 
 #[cfg(test)]
 mod tests;
@@ -19,6 +19,7 @@ mod tests;
 use crate::check_harness::{Harness, c_type};
 use semantics::instruction::{Element, Instruction, Operand};
 use std::fmt::Write as _;
+use target::timing::Timing;
 
 /// How often each probe is timed.
 pub const REPETITIONS: usize = 15;
@@ -60,39 +61,31 @@ pub struct Probe<'a> {
     pub features: Vec<String>,
 }
 
-/// Where a value of a C type lives.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Register {
-    /// A vector register of that many bits.
-    Vector(u32),
-    /// A mask or general register, by its C type.
-    Exactly,
+/// What the programs of a target are written with.
+#[derive(Clone, Copy, Debug)]
+pub struct Dialect<'a> {
+    /// Its clock and registers.
+    pub timing: &'a Timing,
+    /// The headers of its instructions.
+    pub headers: &'a [String],
 }
 
-fn register(operand_type: &str) -> Register {
-    let vector = |bits: &str| operand_type.starts_with(bits);
-    if vector("__m128") {
-        Register::Vector(128)
-    } else if vector("__m256") {
-        Register::Vector(256)
-    } else if vector("__m512") {
-        Register::Vector(512)
-    } else {
-        Register::Exactly
-    }
+/// Whether a value of one C type is there as another without an instruction.
+fn is_there(timing: &Timing, from: &str, to: &str) -> bool {
+    let (from, to) = (c_type(from), c_type(to));
+    let vectors = || Some((timing.vector(&from)?.width, timing.vector(&to)?.width));
+    let cast = |(from, to)| from == to || timing.cast(from, to).is_some();
+    from == to || vectors().is_some_and(cast)
 }
 
 /// The operands, by index, that can read the instruction's own result without another
 /// instruction in between.
-pub fn chainable(instruction: &Instruction) -> Vec<usize> {
-    let Some(result) = instruction.outputs.first().map(|o| c_type(&o.c_type)) else {
+pub fn chainable(instruction: &Instruction, timing: &Timing) -> Vec<usize> {
+    let Some(result) = instruction.outputs.first() else {
         return Vec::new();
     };
     let reads = |operand: &Operand| {
-        let own = c_type(&operand.c_type);
-        let vectors = |r| matches!(r, Register::Vector(_));
-        !operand.role.is_constant()
-            && (own == result || vectors(register(&own)) && vectors(register(&result)))
+        !operand.role.is_constant() && is_there(timing, &result.c_type, &operand.c_type)
     };
     let all = instruction.operands.iter().enumerate();
     all.filter(|(_, o)| reads(o)).map(|(k, _)| k).collect()
@@ -100,44 +93,32 @@ pub fn chainable(instruction: &Instruction) -> Vec<usize> {
 
 /// Whether `back` alone, with one operand, brings what `there` returns to an operand of
 /// `there`: that operand's index.
-pub fn brings_back(there: &Instruction, back: &Instruction) -> Option<usize> {
+pub fn brings_back(there: &Instruction, back: &Instruction, timing: &Timing) -> Option<usize> {
     let [operand] = back.operands.as_slice() else {
         return None;
     };
-    let reads = |from: &str, to: &str| {
-        let (from, to) = (c_type(from), c_type(to));
-        let vectors = |r| matches!(r, Register::Vector(_));
-        from == to || vectors(register(&from)) && vectors(register(&to))
-    };
     let (result, returned) = (there.outputs.first()?, back.outputs.first()?);
-    if operand.role.is_constant() || !reads(&result.c_type, &operand.c_type) {
+    if operand.role.is_constant() || !is_there(timing, &result.c_type, &operand.c_type) {
         return None;
     }
-    let takes = |o: &Operand| !o.role.is_constant() && reads(&returned.c_type, &o.c_type);
+    let takes =
+        |o: &Operand| !o.role.is_constant() && is_there(timing, &returned.c_type, &o.c_type);
     there.operands.iter().position(takes)
 }
 
-/// The head of the program.
-const HEAD: &str = "\
-#include <immintrin.h>
-#include <stdio.h>
-#include <stdint.h>
-#include <string.h>
-
-";
+/// The headers that every program has.
+const HEADERS: [&str; 3] = ["stdio.h", "stdint.h", "string.h"];
 
 /// The program that runs the given probes.
-pub fn emit(probes: &[Probe<'_>]) -> Harness {
-    let mut text = String::from(HEAD);
-    let mut lines = Vec::with_capacity(probes.len());
-    let mut line = HEAD.lines().count() + 1;
-    for (index, probe) in probes.iter().enumerate() {
-        let function = function(index, probe);
-        let length = function.lines().count();
-        lines.push(line..line + length);
-        line += length;
-        text.push_str(&function);
-    }
+pub fn emit(probes: &[Probe<'_>], dialect: Dialect<'_>) -> Harness {
+    let headers = dialect.headers.iter().map(String::as_str).chain(HEADERS);
+    let head: String = headers.map(|h| format!("#include <{h}>\n")).collect();
+    let scope = Scope(dialect.timing);
+    let functions = probes
+        .iter()
+        .enumerate()
+        .map(|(k, probe)| scope.function(k, probe));
+    let Harness { mut text, lines } = Harness::begin(head + "\n", functions);
     text.push_str("static void (*const probes[])(void) = {\n");
     for index in 0..probes.len() {
         writeln!(text, "    probe{index},").expect("a string grows");
@@ -147,7 +128,7 @@ pub fn emit(probes: &[Probe<'_>]) -> Harness {
         writeln!(text, "    {},", unrolled(probe)).expect("a string grows");
     }
     text.push_str("};\n\n");
-    text.push_str(&main_function());
+    text.push_str(&main_function(dialect.timing));
     Harness { text, lines }
 }
 
@@ -158,24 +139,27 @@ fn unrolled(probe: &Probe<'_>) -> u32 {
 }
 
 /// The driver.
-fn main_function() -> String {
+fn main_function(timing: &Timing) -> String {
+    let (fence, counter) = (&timing.fence, &timing.counter);
     format!(
         "\
 static void additions(void)
 {{
     uint64_t x = 0;
-    for (int n = 0; n < {TURNS}; n++)
-        __asm__ volatile(\"{}\" : \"+r\"(x));
+    for (int n = 0; n < {TURNS}; n++) {{
+        {}
+    }}
 }}
 
 static uint64_t ticks(void (*f)(void))
 {{
-    unsigned aux;
-    _mm_lfence();
-    uint64_t from = __rdtsc();
+    {fence}();
+    uint64_t from = {counter}();
+    {fence}();
     f();
-    uint64_t to = __rdtscp(&aux);
-    _mm_lfence();
+    {fence}();
+    uint64_t to = {counter}();
+    {fence}();
     return to - from;
 }}
 
@@ -194,55 +178,38 @@ int main(void)
     return 0;
 }}
 ",
-        "add $1, %0; ".repeat(CALLS as usize)
+        "x++; __asm__ volatile(\"\" : \"+r\"(x)); ".repeat(CALLS as usize)
     )
 }
 
-/// The function of one probe.
-fn function(index: usize, probe: &Probe<'_>) -> String {
-    let features = probe.features.join(",");
-    let mut text = String::new();
-    if !features.is_empty() {
-        text.push_str(&format!("__attribute__((target(\"{features}\")))\n"));
-    }
-    let wide = probe.features.iter().any(|f| f.starts_with("avx512"));
-    let scope = Scope {
-        vector: if wide { "v" } else { "x" },
-    };
-    text.push_str(&format!("static void probe{index}(void)\n{{\n"));
-    for (p, part) in probe.parts.iter().enumerate() {
-        scope.declare(&mut text, p, part);
-    }
-    text.push_str(&format!("    for (int n = 0; n < {TURNS}; n++) {{\n"));
-    for _ in 0..unrolled(probe) {
-        let most = probe.parts.iter().map(|p| p.copies).max().unwrap_or(0);
-        for copy in 0..most {
-            for (p, part) in probe.parts.iter().enumerate() {
-                if copy < part.copies {
-                    scope.call(&mut text, p, part, copy);
+/// How values are named and held in one function.
+struct Scope<'a>(&'a Timing);
+
+impl Scope<'_> {
+    /// The function of one probe.
+    fn function(&self, index: usize, probe: &Probe<'_>) -> String {
+        let features = probe.features.join(",");
+        let mut text = String::new();
+        if !features.is_empty() {
+            text.push_str(&format!("__attribute__((target(\"{features}\")))\n"));
+        }
+        text.push_str(&format!("static void probe{index}(void)\n{{\n"));
+        for (p, part) in probe.parts.iter().enumerate() {
+            self.declare(&mut text, p, part);
+        }
+        text.push_str(&format!("    for (int n = 0; n < {TURNS}; n++) {{\n"));
+        for _ in 0..unrolled(probe) {
+            let most = probe.parts.iter().map(|p| p.copies).max().unwrap_or(0);
+            for copy in 0..most {
+                for (p, part) in probe.parts.iter().enumerate() {
+                    if copy < part.copies {
+                        self.call(&mut text, p, part, copy);
+                    }
                 }
             }
         }
-    }
-    text.push_str("    }\n}\n");
-    text
-}
-
-/// How values are named and held in one function.
-struct Scope {
-    /// The constraint for vector registers.
-    vector: &'static str,
-}
-
-impl Scope {
-    fn constraint(&self, operand_type: &str) -> &'static str {
-        if operand_type.starts_with("__mmask") {
-            "k"
-        } else if matches!(register(operand_type), Register::Vector(_)) {
-            self.vector
-        } else {
-            "r"
-        }
+        text.push_str("    }\n}\n");
+        text
     }
 
     /// The operands of a part: one variable each, and one for each copy where it is chained.
@@ -260,7 +227,7 @@ impl Scope {
             for copy in 0..copies {
                 let name = format!("x{p}_{k}_{copy}");
                 let fill = fill(operand);
-                let constraint = self.constraint(&own);
+                let constraint = self.0.constraint(&own);
                 text.push_str(&format!(
                     "    {own} {name};\n    {{ static const {fill}; memcpy(&{name}, data, sizeof {name}); }}\n    __asm__ volatile(\"\" : \"+{constraint}\"({name}));\n"
                 ));
@@ -291,18 +258,18 @@ impl Scope {
                     Some(Way { back, .. }) => {
                         let takes = c_type(&back.operands[0].c_type);
                         let gives = c_type(&back.outputs[0].c_type);
-                        let inner = reinterpret(&call, &result, &takes);
-                        reinterpret(&format!("{}({inner})", back.name), &gives, &own)
+                        let inner = self.reinterpret(&call, &result, &takes);
+                        self.reinterpret(&format!("{}({inner})", back.name), &gives, &own)
                     }
-                    None => reinterpret(&call, &result, &own),
+                    None => self.reinterpret(&call, &result, &own),
                 };
-                let constraint = self.constraint(&own);
+                let constraint = self.0.constraint(&own);
                 text.push_str(&format!(
                     "        {name} = {value};\n        __asm__ volatile(\"\" : \"+{constraint}\"({name}));\n"
                 ));
             }
             None => {
-                let constraint = self.constraint(&result);
+                let constraint = self.0.constraint(&result);
                 text.push_str(&format!(
                     "        {{ {result} r = {call}; __asm__ volatile(\"\" : : \"{constraint}\"(r)); }}\n"
                 ));
@@ -315,40 +282,25 @@ impl Scope {
     fn refresh(&self, text: &mut String, p: usize, part: &Part<'_>) {
         for (k, operand) in part.instruction.operands.iter().enumerate() {
             if !operand.role.is_constant() {
-                let constraint = self.constraint(&c_type(&operand.c_type));
+                let constraint = self.0.constraint(&c_type(&operand.c_type));
                 text.push_str(&format!(
                     "        __asm__ volatile(\"\" : \"+{constraint}\"(x{p}_{k}_0));\n"
                 ));
             }
         }
     }
-}
 
-/// A value of one C type as another, by an expression that costs no instruction.
-fn reinterpret(value: &str, from: &str, to: &str) -> String {
-    let (Register::Vector(have), Register::Vector(want)) = (register(from), register(to)) else {
-        return value.to_owned();
-    };
-    let bits = |width: u32, inner: &str| match width {
-        128 => format!("((__m128i){inner})"),
-        256 => format!("((__m256i){inner})"),
-        _ => format!("((__m512i){inner})"),
-    };
-    let prefix = |width: u32| match width {
-        128 => "_mm",
-        256 => "_mm256",
-        _ => "_mm512",
-    };
-    let value = format!("({value})");
-    if have == want {
-        return format!("({to}){}", bits(have, &value));
+    /// A value of one C type as another, by an expression that costs no instruction.
+    fn reinterpret(&self, value: &str, from: &str, to: &str) -> String {
+        let Some((have, want)) = self.0.vector(from).zip(self.0.vector(to)) else {
+            return value.to_owned();
+        };
+        let value = format!("(({})({value}))", have.c_type);
+        match self.0.cast(have.width, want.width) {
+            Some(cast) => format!("({to}){cast}({value})"),
+            None => format!("({to}){value}"),
+        }
     }
-    let cast = format!(
-        "{}_castsi{have}_si{want}({})",
-        prefix(have.max(want)),
-        bits(have, &value)
-    );
-    format!("({to}){cast}")
 }
 
 /// A constant operand's value in probes: one that makes the instruction do its work.

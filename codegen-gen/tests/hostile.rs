@@ -3,7 +3,9 @@
 
 use autoir::dictionary::{Binding, Dictionary, Evidence, Member, Operation, Returned};
 use codegen_gen::artefact::{Artefact, Input, Set};
+use codegen_gen::back_end::Code;
 use codegen_gen::{c, exo, header, llvm, mlir, tablegen};
+use lowering::window::Lowered;
 use semantics::instruction::{Element, Form, Operand, Role};
 use semantics::span::Source;
 use smt::verdict::{Step, Steps};
@@ -149,7 +151,7 @@ fn the_name_of_a_kernels_file_stays_in_its_comment() {
             .expect("the kernel is right");
         let about = [format!("Made from {hostile} for x86.")];
         let c = c::emit(&c::Unit::plain(&lowered), &about, None).to_string();
-        let ll = llvm::emit(&llvm::Unit::plain(&lowered), &about);
+        let ll = module(&lowered, &about);
         for text in [c, ll.expect("it has a form").to_string()] {
             let mut rest = text.lines().skip(1);
             let first = text.lines().next().expect("it has lines");
@@ -161,6 +163,12 @@ fn the_name_of_a_kernels_file_stays_in_its_comment() {
             assert!(rest.all(|line| !line.contains("HARM")), "{text}");
         }
     }
+}
+
+/// A kernel in LLVM IR, none of whose windows has a program.
+fn module(lowered: &Lowered, about: &[String]) -> Result<Code, String> {
+    let placement = synth::placement::without_programs(lowered);
+    llvm::emit(&llvm::Unit::plain(lowered, &placement), about)
 }
 
 /// Sixty names of which each is the one before, multiplied with itself: a few nodes, and more ways
@@ -195,7 +203,7 @@ fn values_that_are_shared_are_looked_at_once() {
             .expect("the kernel is right");
         let c = c::emit(&c::Unit::plain(&lowered), &[], None).to_string();
         assert!(c.len() < 60_000, "{}", c.len());
-        let ll = llvm::emit(&llvm::Unit::plain(&lowered), &[]);
+        let ll = module(&lowered, &[]);
         assert!(ll.is_ok_and(|ll| ll.to_string().len() < 200_000));
         assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
     }

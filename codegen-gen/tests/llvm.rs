@@ -21,6 +21,7 @@ use semantics::term::Term;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use synth::placement::without_programs;
 use test_support::{need, skip_part};
 use toolchain::{c, find};
 
@@ -83,9 +84,10 @@ fn check(kernel: &Kernel, unit: &Unit<'_>, [opt, llc]: &[String; 2]) -> String {
 /// A kernel whose windows are all written as their meaning.
 fn plain(text: &str, tools: &[String; 2]) -> String {
     let (kernel, lowered) = lowered(text);
+    let placement = without_programs(&lowered);
     let unit = Unit {
         features: "+sse4.2",
-        ..Unit::plain(&lowered)
+        ..Unit::plain(&lowered, &placement)
     };
     check(&kernel, &unit, tools)
 }
@@ -141,7 +143,8 @@ fn floats_of_16_bits_are_refused() {
     let lowered = lowered(
         "kernel small(n: size, a: in bf16[n], o: out bf16[n]) { for x in 0..n { o[x] = a[x] + 1; } }",
     );
-    let error = emit(&Unit::plain(&lowered.1), &[]).map(|m| m.to_string());
+    let error =
+        emit(&Unit::plain(&lowered.1, &without_programs(&lowered.1)), &[]).map(|m| m.to_string());
     assert_eq!(
         error,
         Err("`fadd` of bf16 is not written in LLVM IR".to_owned())
@@ -185,10 +188,9 @@ fn instructions_by_name_and_by_meaning() {
         <16 x i32> %2);ret <16 x i32> %4";
     let (rows, none) = (read_rows(rows).expect("a row"), BTreeMap::new());
     let unit = |rows, features| Unit {
-        placement: &placement,
         rows,
         features,
-        ..Unit::plain(lowered)
+        ..Unit::plain(lowered, &placement)
     };
     let named = check(kernel, &unit(&rows, "+avx512bw,+avx512vnni"), &tools);
     let meant = check(kernel, &unit(&none, "+sse4.2"), &tools);

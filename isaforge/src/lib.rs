@@ -7,12 +7,12 @@
 //!
 //! ```
 //! use isaforge::semantics::span::Source;
-//! use isaforge::{Compiler, Machine};
+//! use isaforge::{Compiler, Target};
 //!
 //! // A dictionary with the instructions that load, add and store sixteen bytes.
 //! let path = concat!(env!("CARGO_MANIFEST_DIR"), "/toy.dictionary");
 //! let dictionary = isaforge::read_dictionary(path)?;
-//! let compiler = Compiler::new(&dictionary, Machine::x86(["SSE2"]));
+//! let compiler = Compiler::new(&dictionary, Target::x86(["SSE2"]));
 //!
 //! let kernel = "kernel sum(n: size, a: in u8[n], b: in u8[n], y: out u8[n]) requires n % 16 == 0 {
 //!   for i in 0..n step 16 {
@@ -56,10 +56,10 @@ const X86: &str = include_str!("../../isa-specs/x86/targets.yaml");
 /// The header that declares its intrinsics; a test holds that the specifications name it.
 const X86_HEADER: &str = "immintrin.h";
 
-/// What a machine has: which of a dictionary's instructions, what they cost, how C holds its registers.
+/// What a target has: which of a dictionary's instructions, what they cost, how C holds its registers.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Machine {
+pub struct Target {
     /// The features whose instructions may be used.
     pub features: BTreeSet<String>,
     /// What instructions cost.
@@ -70,14 +70,14 @@ pub struct Machine {
     pub headers: Vec<String>,
 }
 
-impl Machine {
-    /// A machine whose instructions take a cycle each.
+impl Target {
+    /// A target whose instructions take a cycle each.
     pub fn new(
         features: impl IntoIterator<Item = impl Into<String>>,
         registers: Vec<RegisterClass>,
         headers: Vec<String>,
-    ) -> Machine {
-        Machine {
+    ) -> Target {
+        Target {
             features: features.into_iter().map(Into::into).collect(),
             costs: CostTable::uniform("one cycle each", 10, 10),
             registers,
@@ -89,21 +89,21 @@ impl Machine {
     ///
     /// # Panics
     /// Never: the data of x86 is in the library, and read by its tests.
-    pub fn x86(features: impl IntoIterator<Item = impl Into<String>>) -> Machine {
+    pub fn x86(features: impl IntoIterator<Item = impl Into<String>>) -> Target {
         let features: BTreeSet<String> = features.into_iter().map(Into::into).collect();
         let targets = Targets::parse(X86).expect("the tests read it");
         let registers = targets.registers(&features);
-        Machine::new(features, registers, vec![X86_HEADER.to_owned()])
+        Target::new(features, registers, vec![X86_HEADER.to_owned()])
     }
 
     /// The same with other costs.
     #[must_use]
-    pub fn with_costs(self, costs: CostTable) -> Machine {
-        Machine { costs, ..self }
+    pub fn with_costs(self, costs: CostTable) -> Target {
+        Target { costs, ..self }
     }
 }
 
-/// Compiles kernels for one machine.
+/// Compiles kernels for one target.
 pub struct Compiler {
     operations: TargetOperations,
     headers: Vec<String>,
@@ -139,20 +139,20 @@ pub struct Window {
 
 impl Compiler {
     /// A compiler with the instructions of a dictionary that a machine has.
-    pub fn new(dictionary: &Dictionary, machine: Machine) -> Compiler {
+    pub fn new(dictionary: &Dictionary, target: Target) -> Compiler {
         let has = |class: &RegisterClass| {
             let needs = class.needs.as_ref();
-            needs.is_none_or(|feature| machine.features.contains(feature))
+            needs.is_none_or(|feature| target.features.contains(feature))
         };
-        let registers = machine.registers.iter().filter(|c| has(c)).cloned();
+        let registers = target.registers.iter().filter(|c| has(c)).cloned();
         Compiler {
             operations: TargetOperations::new(
                 InstructionTable::of_dictionary(dictionary),
-                machine.features.clone(),
-                machine.costs.clone(),
+                target.features.clone(),
+                target.costs.clone(),
                 registers.collect(),
             ),
-            headers: machine.headers,
+            headers: target.headers,
             prover: Prover::new(Config::default()),
             options: Options::default(),
         }

@@ -1,13 +1,13 @@
 //! Finding: all ways to compute a function with a few operators, by enumeration from both ends.
 //!
-//! In: nothing but the operators. Out: for each function of one operator the [`Form`]s that agree with
+//! In: nothing but the operators. Out: for each function of one operator the [`Expression`]s that agree with
 //! it on samples: an operator on values of at most two operators each, or a choice between such. No form
 //! needs all operators that another needs. They are candidates: [`crate::proof`] says which hold.
 
 mod inverse;
 mod values;
 
-use crate::form::Form;
+use crate::expression::Expression;
 use crate::operator::{OPERATORS, Sort};
 use crate::set::{Function, Rules};
 use inverse::Inverse;
@@ -92,8 +92,8 @@ const WITH_CONSTANTS: &[&str] = &[
 
 /// Whether a function of one operator is looked for: of different elements, or of one and a constant where
 /// such a function has uses.
-fn is_wanted(form: &Form) -> bool {
-    let Form::Apply(operator, of) = form else {
+fn is_wanted(form: &Expression) -> bool {
+    let Expression::Apply(operator, of) = form else {
         return false;
     };
     let twice = of.len() == 2 && of[0] == of[1];
@@ -235,16 +235,16 @@ fn agrees(values: &Values, operator: usize, of: &[Id], function: Id) -> bool {
 }
 
 /// Forms of which none needs all that another needs, or the function itself, the shortest first.
-fn incomparable(values: &Values, is: &Form, mut all: Vec<Made>) -> Vec<Form> {
+fn incomparable(values: &Values, is: &Expression, mut all: Vec<Made>) -> Vec<Expression> {
     all.sort_by_key(|made| values.operators(made));
     all.truncate(MAX_COMPARED);
-    let mut all: Vec<Form> = all.iter().map(|made| values.form(made)).collect();
+    let mut all: Vec<Expression> = all.iter().map(|made| values.form(made)).collect();
     all.retain(|form| form.size() <= MAX_SIZE);
     all.sort_by_cached_key(|form| (form.size(), form.to_string().len(), form.clone()));
-    let mut kept: Vec<Form> = Vec::new();
+    let mut kept: Vec<Expression> = Vec::new();
     for form in all {
         let needs = form.needs();
-        let less = |other: &Form| {
+        let less = |other: &Expression| {
             let mut other = other.needs().into_iter();
             other.all(|(operator, n)| needs.get(&operator).is_some_and(|m| n <= *m))
         };
@@ -267,7 +267,12 @@ mod tests {
         let found = find(1, &|_, _| {}).rules;
         let forms = |is: &str| {
             let function = found.functions.iter().find(|f| f.is.to_string() == is);
-            let forms = function.map(|f| f.forms.iter().map(Form::to_string).collect::<Vec<_>>());
+            let forms = function.map(|f| {
+                f.forms
+                    .iter()
+                    .map(Expression::to_string)
+                    .collect::<Vec<_>>()
+            });
             forms.unwrap_or_default()
         };
         for (is, form) in [

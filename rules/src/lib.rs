@@ -9,8 +9,8 @@
 //! It knows no instructions, no kernels and no costs, and is believed by nobody: what is
 //! made by a rule is proved again where it is used.
 
+pub mod expression;
 pub mod find;
-pub mod form;
 pub mod operator;
 pub mod proof;
 mod set;

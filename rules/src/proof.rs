@@ -3,7 +3,7 @@
 //! In: rules, a prover. Out: those that hold, how that is known, the others with why not. Widths are
 //! 3 to 16 bits, and 32 and 64: every width that elements of registers have, and others.
 
-use crate::form::{Form, VARIABLES};
+use crate::expression::{Expression, VARIABLES};
 use crate::operator::Sort;
 use crate::set::{Function, Rules};
 use rayon::prelude::*;
@@ -26,7 +26,7 @@ pub struct Proved {
     /// How that is known, over all widths.
     pub evidence: Evidence,
     /// The others: function, form, width, why not.
-    pub dropped: Vec<(Form, Form, u32, String)>,
+    pub dropped: Vec<(Expression, Expression, u32, String)>,
 }
 
 /// Proves rules; `done` is told of each form.
@@ -61,11 +61,15 @@ pub fn prove(rules: &Rules, prover: &Prover, done: &(dyn Fn() + Sync)) -> Proved
 
 /// Whether a form is a function at every width: how that is known, else the first width at which it is
 /// not, or at which nobody could say.
-pub fn holds(function: &Form, form: &Form, prover: &Prover) -> Result<Evidence, (u32, String)> {
+pub fn holds(
+    function: &Expression,
+    form: &Expression,
+    prover: &Prover,
+) -> Result<Evidence, (u32, String)> {
     let mut all = Evidence::default();
     for width in widths() {
         let variables = VARIABLES.map(|name| Term::var(name, sort::Sort::Bv(width)));
-        let bits = |form: &Form| match form.gives() {
+        let bits = |form: &Expression| match form.gives() {
             Sort::Element => form.term(&variables),
             Sort::Truth => b::bool_to_bit(form.term(&variables)),
         };

@@ -4,7 +4,7 @@
 //! a line, its forms on lines behind it, each after `=`; `#` begins a comment. It does not say whether a rule
 //! holds.
 
-use crate::form::{Constant, Form, VARIABLES};
+use crate::expression::{Constant, Expression, VARIABLES};
 use crate::operator::{OPERATORS, named};
 use pest::Parser as _;
 use pest::iterators::Pair;
@@ -22,9 +22,9 @@ const MAX_DEPTH: usize = 16;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Function {
     /// What it is.
-    pub is: Form,
+    pub is: Expression,
     /// What gives the same, the shortest first.
-    pub forms: Vec<Form>,
+    pub forms: Vec<Expression>,
 }
 
 /// Functions with their forms.
@@ -82,27 +82,27 @@ impl Rules {
     }
 }
 
-fn read(pair: Pair<'_, Rule>, depth: usize) -> Result<Form, String> {
+fn read(pair: Pair<'_, Rule>, depth: usize) -> Result<Expression, String> {
     let mut parts = pair.into_inner();
     let word = parts.next().map_or("", |word| word.as_str());
     let depth = depth.checked_sub(1).ok_or("a form that is too deep")?;
-    let of: Vec<Form> = parts
+    let of: Vec<Expression> = parts
         .map(|part| read(part, depth))
         .collect::<Result<_, _>>()?;
     if of.is_empty() {
         if let Some(k) = VARIABLES.iter().position(|name| *name == word) {
-            return Ok(Form::Variable(k));
+            return Ok(Expression::Variable(k));
         }
         let constant = Constant::ALL.into_iter().find(|c| c.name() == word);
         return constant
-            .map(Form::Constant)
+            .map(Expression::Constant)
             .ok_or_else(|| format!("`{word}` is no variable and no constant"));
     }
     let operator = named(word).ok_or_else(|| format!("`{word}` is no operator"))?;
     let takes = OPERATORS[operator].takes;
-    let given: Vec<_> = of.iter().map(Form::gives).collect();
+    let given: Vec<_> = of.iter().map(Expression::gives).collect();
     match given == takes {
-        true => Ok(Form::Apply(operator, of)),
+        true => Ok(Expression::Apply(operator, of)),
         false => Err(format!("`{word}` takes {takes:?}, not {given:?}")),
     }
 }

@@ -7,7 +7,7 @@
 
 use crate::fragment::{self, Behaviour, Fragment};
 use crate::library::{Library, taken};
-use rules::form::Form;
+use rules::expression::Expression;
 use rules::operator::{OPERATORS, Sort as Kind};
 use rules::{Function, Rules};
 use semantics::sort::Sort;
@@ -86,7 +86,7 @@ impl Identities {
     }
 
     /// What the operators of a form cost where registers have some lanes, with those that may be missing.
-    fn cost(&self, form: &Form, library: &Library) -> u64 {
+    fn cost(&self, form: &Expression, library: &Library) -> u64 {
         let one = |operator: usize| {
             let entries = self.operators[operator].map(|behaviour| library.find(behaviour));
             let entry = entries.and_then(<[_]>::first);
@@ -101,7 +101,7 @@ impl Identities {
     /// be part of another operation when it is written otherwise.
     pub(crate) fn terms(&self, known: Known, leaves: &[Term], library: &Library) -> Vec<Term> {
         let operands: Vec<Term> = known.order.iter().map(|&k| leaves[k]).collect();
-        let mut forms: Vec<(u64, &Form)> = (known.function.forms.iter())
+        let mut forms: Vec<(u64, &Expression)> = (known.function.forms.iter())
             .map(|form| (self.cost(form, library), form))
             .collect();
         forms.sort_by_key(|(cost, _)| *cost);

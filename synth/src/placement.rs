@@ -11,6 +11,7 @@ mod check;
 mod loads;
 mod moves;
 mod tables;
+mod unplaced;
 mod unrolling;
 mod variables;
 
@@ -18,7 +19,7 @@ use crate::compile::tails;
 use crate::operations::TargetOperations;
 use crate::pairs::as_operands;
 use crate::widths::NUMBERS;
-use autoir::program::placed::{Copied, Placed, Placement, Residence};
+use autoir::program::placed::{Copied, Ends, Placed, Placement, Residence};
 use autoir::program::{Argument, Instance, Node, Program, Region, Value};
 use autoir::transfer::{Transfer, first_constant};
 use lowering::window::{Input, Lowered, Source, Store, Window};
@@ -83,12 +84,21 @@ pub fn place(
     let loads = loads::loads(lowered, &placed, operations.registers());
     let unrolled = unrolling::unrolled(lowered, &placed, operations.registers());
     Placement {
+        unplaced: unplaced::ends(lowered, &placed),
         programs: placed,
         selection,
         variables,
         refused,
         loads,
         unrolled,
+    }
+}
+
+/// A kernel of which no window has a program.
+pub fn without_programs(lowered: &Lowered) -> Placement {
+    Placement {
+        unplaced: unplaced::ends(lowered, &[]),
+        ..Placement::default()
     }
 }
 
@@ -151,8 +161,10 @@ impl Placer<'_> {
         let placed = Placed {
             tables: tables::elements(&program),
             program,
-            inputs: self.inputs,
-            result,
+            ends: Ends {
+                inputs: self.inputs,
+                result,
+            },
         };
         let window = (self.window, self.active);
         check::check(self.lowered, window, self.old, &images, &placed)?;

@@ -12,9 +12,11 @@ use crate::matching::{Slot, slot_of};
 use semantics::bits::Bits;
 use semantics::build as b;
 use semantics::op::OpCode;
-use semantics::subst::{free_vars, replace_vars};
+use semantics::sort::Sort;
+use semantics::subst::{free_vars, rebuild, replace_vars};
 use semantics::term::Term;
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 /// Bits of a result.
 enum Piece {
@@ -43,9 +45,13 @@ pub(crate) enum Brought {
 pub(crate) struct ElementMoves {
     /// Index bits: operand and bit, least significant first.
     pub support: Vec<(&'static str, u32)>,
-    /// What comes out, by the value of the support bits; `None` for anything else.
-    pub pieces: Vec<Option<Brought>>,
+    /// What comes out, by the value of the support bits; `None` for anything else. Elements that do
+    /// the same with their own bits share it.
+    pub pieces: Pieces,
 }
+
+/// What comes out of an element, by the value of the bits that it looks at.
+type Pieces = Arc<[Option<Brought>]>;
 
 /// Everything that an instruction can move, at one element width.
 #[derive(Clone, Debug)]
@@ -60,6 +66,8 @@ pub(crate) struct MoveTable {
 
 /// The most index bits that one element may look at.
 const MAX_SUPPORT: usize = 8;
+/// The variable that stands for these.
+const SUPPORT: &str = "support";
 
 /// The table of a candidate at an element width, when the candidate only moves data.
 pub(crate) fn move_table(candidate: &Candidate, element: u32) -> Option<MoveTable> {
@@ -82,15 +90,15 @@ pub(crate) fn move_table(candidate: &Candidate, element: u32) -> Option<MoveTabl
     if data.is_empty() {
         return None;
     }
-    let elements: Option<Vec<ElementMoves>> = candidate
-        .elements(element)
-        .into_iter()
-        .map(|t| element_moves(t, &choosers, &data))
-        .collect();
+    // Most that cannot be moved so is seen at the first element.
+    let all = (0..candidate.width / element).map(|k| candidate.element(element, k));
+    let mut alike = HashMap::new();
+    let elements = all.map(|t| element_moves(t, &choosers, &data, &mut alike));
+    let elements = elements.collect::<Option<_>>()?;
     Some(MoveTable {
         data,
         index,
-        elements: elements?,
+        elements,
     })
 }
 
@@ -118,25 +126,47 @@ fn index_operands(t: Term) -> BTreeSet<&'static str> {
     out
 }
 
+/// What comes out of an element; `alike` has what does of terms over their index bits.
 fn element_moves(
     t: Term,
     choosers: &BTreeSet<&'static str>,
     data: &[String],
+    alike: &mut HashMap<Term, Pieces>,
 ) -> Option<ElementMoves> {
-    let mut bits: BTreeSet<(&'static str, u32)> = BTreeSet::new();
-    if !collect_support(t, choosers, &mut bits) || bits.len() > MAX_SUPPORT {
-        return None;
-    }
-    let support: Vec<(&'static str, u32)> = bits.into_iter().collect();
-    let resolved = |value| {
-        let chosen = Chosen {
-            support: &support,
-            value,
-        };
-        resolve(t, &chosen)
-    };
-    let pieces: Vec<Option<Piece>> = (0..1 << support.len()).map(resolved).collect();
+    let support = support_of(t, choosers)?;
+    let own = over_support(t, &support, &mut HashMap::new());
+    let pieces = alike
+        .entry(own)
+        .or_insert_with(|| pieces_of(own, support.len() as u32, data));
     let any = pieces.iter().any(Option::is_some);
+    any.then(|| ElementMoves {
+        support,
+        pieces: Arc::clone(pieces),
+    })
+}
+
+/// A term with its index bits as those of one variable.
+fn over_support(t: Term, support: &[(&'static str, u32)], known: &mut HashMap<Term, Term>) -> Term {
+    if let Some(&done) = known.get(&t) {
+        return done;
+    }
+    let first = slot_of(t).and_then(|slot| {
+        let first = |(operand, bit): &(&str, u32)| *operand == slot.operand && *bit == slot.lo;
+        support.iter().position(first)
+    });
+    let out = match first {
+        Some(at) => {
+            let all = Term::var(SUPPORT, Sort::Bv(support.len() as u32));
+            b::extract(all, at as u32, t.width())
+        }
+        None => rebuild(t, |child, _| over_support(child, support, known)),
+    };
+    known.insert(t, out);
+    out
+}
+
+/// What comes out of a term over so many index bits, by their value.
+fn pieces_of(t: Term, bits: u32, data: &[String]) -> Pieces {
     let element = t.width();
     let brought = |piece| match piece {
         Piece::Constant(bits) => Some(Brought::Constant(bits)),
@@ -148,63 +178,23 @@ fn element_moves(
                 .then_some(slot.lo / element)? as usize,
         }),
     };
-    let pieces = pieces.into_iter().map(|piece| brought(piece?)).collect();
-    any.then_some(ElementMoves { support, pieces })
+    let resolved = |value| match bits {
+        0 => piece(t),
+        _ => resolve(t, &Bits::from_u64(bits, value)),
+    };
+    let all = (0..1 << bits).map(|value| brought(resolved(value)?));
+    all.collect()
 }
 
-/// What the operands that choose are: their bits that matter, the others zero.
-struct Chosen<'a> {
-    support: &'a [(&'static str, u32)],
-    value: u64,
-}
-
-impl Chosen<'_> {
-    fn chooses(&self, operand: &str) -> bool {
-        self.support.iter().any(|(own, _)| *own == operand)
-    }
-
-    /// The bits of an operand that are set.
-    fn set(&self, operand: &str) -> impl Iterator<Item = u32> {
-        let own = (0..).zip(self.support);
-        own.filter(move |(k, (of, _))| *of == operand && self.value >> k & 1 == 1)
-            .map(|(_, (_, bit))| *bit)
-    }
-
-    /// Bits of an operand that chooses.
-    fn bits(&self, slot: &Slot) -> Option<u64> {
-        let end = slot.lo + slot.width.min(64);
-        let set = self.set(slot.operand);
-        let set = set.filter(|bit| (slot.lo..end).contains(bit));
-        self.chooses(slot.operand)
-            .then(|| set.fold(0, |all, bit| all | 1 << (bit - slot.lo)))
-    }
-
-    /// A term with the values of the operands that choose in it.
-    fn within(&self, t: Term) -> Term {
-        let known = free_vars(t).into_iter().filter_map(|v| {
-            let operand = v.as_var().filter(|name| self.chooses(name))?;
-            let zero = Bits::zero(v.sort().width()?);
-            let bits = self
-                .set(operand)
-                .fold(zero, |all, bit| all.insert(bit, &Bits::ones(1)));
-            Some((operand, Term::bits(bits)))
-        });
-        replace_vars(t, &known.collect())
-    }
-}
-
-/// What a term is when the choosers have these values. The usual shapes (a choice, an
+/// What a term is when its index bits are these. The usual shapes (a choice, an
 /// element at an index, parts of such, several side by side) are followed without building the
 /// rest of the term.
-fn resolve(t: Term, chosen: &Chosen<'_>) -> Option<Piece> {
-    if chosen.support.is_empty() {
-        return piece(t);
-    }
-    if let Some(slot) = slot_of(t).filter(|slot| !chosen.chooses(slot.operand)) {
+fn resolve(t: Term, chosen: &Bits) -> Option<Piece> {
+    if let Some(slot) = slot_of(t).filter(|slot| slot.operand != SUPPORT) {
         return Some(Piece::Slot(slot));
     }
     let Some((op, args)) = t.as_app() else {
-        return piece(chosen.within(t));
+        return piece(given(t, chosen));
     };
     match op.code {
         OpCode::Ite => {
@@ -231,15 +221,16 @@ fn resolve(t: Term, chosen: &Chosen<'_>) -> Option<Piece> {
             }
         }
         OpCode::Elem => {
-            let of = slot_of(args[0]).filter(|of| !chosen.chooses(of.operand));
-            let at = of.is_some().then(|| number(args[1], chosen)).flatten();
-            if let Some(at) = at {
-                return piece(b::app(op, &[args[0], Term::bv(args[1].width(), at.into())]));
+            if let Some(at) = number(args[1], chosen) {
+                let one = b::app(op, &[args[0], Term::bv(args[1].width(), at.into())]);
+                if one.args_of(OpCode::Elem).is_none() {
+                    return resolve(one, chosen);
+                }
             }
         }
         _ => {}
     }
-    piece(chosen.within(t))
+    piece(given(t, chosen))
 }
 
 /// Two pieces as one, the second above the first.
@@ -268,25 +259,33 @@ impl Piece {
     }
 }
 
-/// The number that a term over choosers is.
-fn number(t: Term, chosen: &Chosen<'_>) -> Option<u64> {
-    if let Some(bits) = slot_of(t).and_then(|slot| chosen.bits(&slot)) {
-        return Some(bits);
+/// A term with its index bits in it.
+fn given(t: Term, chosen: &Bits) -> Term {
+    replace_vars(t, &HashMap::from([(SUPPORT, Term::bits(chosen.clone()))]))
+}
+
+/// The number that a term over index bits is.
+fn number(t: Term, chosen: &Bits) -> Option<u64> {
+    if let Some(slot) = slot_of(t).filter(|slot| slot.operand == SUPPORT) {
+        return chosen.extract(slot.lo, slot.width).to_u64();
     }
     match (t.as_bits(), t.args_of(OpCode::Zext)) {
         (Some(bits), _) => bits.to_u64(),
         (_, Some(inner)) => number(inner[0], chosen),
-        _ => chosen.within(t).as_bits().and_then(Bits::to_u64),
+        _ => given(t, chosen).as_bits().and_then(Bits::to_u64),
     }
 }
 
-/// Whether a condition over choosers holds.
-fn truth(t: Term, chosen: &Chosen<'_>) -> Option<bool> {
-    match t.args_of(OpCode::Eq) {
-        Some(sides) if sides[0].sort().width().is_some_and(|w| w <= 64) => {
-            Some(number(sides[0], chosen)? == number(sides[1], chosen)?)
-        }
-        _ => chosen.within(t).as_bool(),
+/// Whether a condition over index bits holds.
+fn truth(t: Term, chosen: &Bits) -> Option<bool> {
+    let sides = t.as_app().and_then(|(op, args)| match *args {
+        [x, y] if x.sort().width().is_some_and(|w| w <= 64) => Some((op.code, x, y)),
+        _ => None,
+    });
+    match sides {
+        Some((OpCode::Eq, x, y)) => Some(number(x, chosen)? == number(y, chosen)?),
+        Some((OpCode::BvUlt, x, y)) => Some(number(x, chosen)? < number(y, chosen)?),
+        _ => given(t, chosen).as_bool(),
     }
 }
 
@@ -296,25 +295,25 @@ fn piece(t: Term) -> Option<Piece> {
         .or_else(|| slot_of(t).map(Piece::Slot))
 }
 
-/// Collects the bits of choosers that a term looks at; false when it does arithmetic on
-/// data, or looks at a chooser in a way that is not by constant bits.
-fn collect_support(
-    t: Term,
-    choosers: &BTreeSet<&'static str>,
-    out: &mut BTreeSet<(&'static str, u32)>,
-) -> bool {
-    if let Some(slot) = slot_of(t) {
-        if choosers.contains(slot.operand) {
-            if slot.width as usize > MAX_SUPPORT {
-                return false;
-            }
-            out.extend((slot.lo..slot.lo + slot.width).map(|b| (slot.operand, b)));
+/// The bits of choosers that a term looks at; nothing where it looks at one in a way that is not by
+/// constant bits, or at too many.
+fn support_of(t: Term, choosers: &BTreeSet<&'static str>) -> Option<Vec<(&'static str, u32)>> {
+    let (mut bits, mut seen, mut work) = (BTreeSet::new(), HashSet::new(), vec![t]);
+    while let Some(t) = work.pop() {
+        if t.as_int().is_some() || !seen.insert(t) {
+            continue;
         }
-        return true;
+        match slot_of(t) {
+            Some(slot) if choosers.contains(slot.operand) => {
+                let all = (slot.lo..slot.lo + slot.width).take(MAX_SUPPORT + 1);
+                bits.extend(all.map(|bit| (slot.operand, bit)));
+                (bits.len() <= MAX_SUPPORT).then_some(())?;
+            }
+            Some(_) => {}
+            None => work.extend(t.children()),
+        }
     }
-    t.children()
-        .filter(|c| c.as_int().is_none())
-        .all(|c| collect_support(c, choosers, out))
+    Some(bits.into_iter().collect())
 }
 
 /// The constants for the index operands that bring the wanted elements, given what each data

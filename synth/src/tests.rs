@@ -8,6 +8,7 @@ use crate::lanes::Counterexamples;
 use crate::library::cached::LibraryCache;
 use crate::limit::Limit;
 use crate::search::{Limits, Search};
+use crate::swizzle::Brought;
 use crate::widths::Widths;
 use autoir::instructions::{Implementation, OperandSource};
 use autoir::program::{Argument, Bound, Formal, Instance, Node, Program, Value};
@@ -18,6 +19,7 @@ use semantics::subst::replace_vars;
 use semantics::term::Term;
 use smt::prover::Prover;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use target::RegisterClass;
 
@@ -462,4 +464,27 @@ fn a_rounding_shift_and_a_signed_average_are_unsigned_averages() {
     let sum = b::add(b::add(b::sext(x, 17), b::sext(y, 17)), Term::bv(17, 1));
     let found = solve(&inputs, 16, b::map(32, b::extract(sum, 1, 16)));
     assert!(found.contains("vpavg16("), "{found}");
+}
+
+/// What each index brings is found once, for the elements that choose alike by bits of their own.
+#[test]
+fn elements_that_choose_alike_share_what_they_choose() {
+    let all = candidates(vec![permute2("permute", 16, 8)], None);
+    let table = all.move_table(0, 16).expect("it only moves");
+    let [first, others @ ..] = table.elements.as_slice() else {
+        panic!("it has elements");
+    };
+    for (k, other) in (1..).zip(others) {
+        assert!(Arc::ptr_eq(&first.pieces, &other.pieces));
+        let next = |(operand, bit): &(&'static str, u32)| (*operand, bit + 16 * k);
+        let support: Vec<_> = first.support.iter().map(next).collect();
+        assert_eq!(support, other.support);
+    }
+    let all = (0..16).map(|v| {
+        Some(Brought::Element {
+            data: v / 8,
+            at: v % 8,
+        })
+    });
+    assert_eq!(first.pieces.to_vec(), all.collect::<Vec<_>>());
 }

@@ -11,7 +11,7 @@ pub mod table;
 mod tests;
 
 use crate::check::features;
-use codegen_gen::timing_harness::{Part, Probe, Way, brings_back, chainable};
+use codegen_gen::timing_harness::{Dialect, Part, Probe, Way, brings_back, chainable};
 use measure::{Figure, Progress};
 use semantics::instruction::{Form, Instruction};
 use std::cmp::Reverse;
@@ -111,6 +111,8 @@ pub struct ThisMachine<'a> {
     pub targets: &'a Targets,
     /// Those that it has.
     pub host: &'a Target,
+    /// What its programs are written with.
+    pub dialect: Dialect<'a>,
     /// Its C compiler.
     pub compiler: &'a str,
     /// All instructions.
@@ -122,7 +124,7 @@ pub struct ThisMachine<'a> {
 impl<'a> ThisMachine<'a> {
     /// Measures probes.
     fn run(&self, what: &'static str, probes: &[Probe<'_>]) -> Vec<Option<Figure>> {
-        measure::run(self.compiler, what, probes, self.progress)
+        measure::run((self.compiler, self.dialect), what, probes, self.progress)
     }
 
     /// Whether the processor has all features of an instruction.
@@ -155,7 +157,7 @@ impl<'a> ThisMachine<'a> {
     fn throughputs(&self, kinds: &Kinds<'_>) -> BTreeMap<Key, Figure> {
         let plan: Vec<Probe<'_>> = kinds
             .values()
-            .map(|i| self.planned(vec![streams(i, STREAMS)]))
+            .map(|i| self.planned(vec![self.streams(i, STREAMS)]))
             .collect();
         let measured = self.run("throughput", &plan);
         let per_copy = |f: Option<Figure>| f.map(|f| f.divided(f64::from(STREAMS)));
@@ -167,7 +169,7 @@ impl<'a> ThisMachine<'a> {
         let mut plan: Vec<Probe<'_>> = Vec::new();
         let mut owners: Vec<&Key> = Vec::new();
         for (key, instruction) in kinds {
-            for operand in chainable(instruction) {
+            for operand in chainable(instruction, self.dialect.timing) {
                 plan.push(self.planned(vec![chain(instruction, operand, None)]));
                 owners.push(key);
             }
@@ -190,7 +192,7 @@ impl<'a> ThisMachine<'a> {
     fn crossings(&self, kinds: &Kinds<'_>) -> BTreeMap<Key, Figure> {
         let crossing: Vec<(&Key, &Instruction, Way<'_>)> = kinds
             .iter()
-            .filter(|(_, i)| chainable(i).is_empty())
+            .filter(|(_, i)| chainable(i, self.dialect.timing).is_empty())
             .filter_map(|(key, &i)| Some((key, i, self.way_back(i)?)))
             .collect();
         let plan: Vec<Probe<'_>> = crossing
@@ -221,7 +223,7 @@ impl<'a> ThisMachine<'a> {
         let measurable = |i: &&Instruction| key(i).is_some() && self.runs(i);
         let mut all = self.all.iter().filter(measurable);
         all.find_map(|back| {
-            let operand = brings_back(there, back)?;
+            let operand = brings_back(there, back, self.dialect.timing)?;
             Some(Way { back, operand })
         })
     }
@@ -260,6 +262,14 @@ impl<'a> ThisMachine<'a> {
         }
     }
 
+    /// Copies that each wait for themselves alone.
+    fn streams<'p>(&self, instruction: &'p Instruction, copies: u32) -> Part<'p> {
+        Part {
+            chained: chainable(instruction, self.dialect.timing).first().copied(),
+            ..loose(instruction, copies)
+        }
+    }
+
     /// A probe with the compiler's words for the features of its parts.
     fn planned<'p>(&self, parts: Vec<Part<'p>>) -> Probe<'p> {
         let mut words: BTreeSet<String> = BTreeSet::new();
@@ -288,16 +298,8 @@ fn balance(first: f64, second: f64) -> (u32, u32) {
 /// Copies that wait for nothing.
 fn loose(instruction: &Instruction, copies: u32) -> Part<'_> {
     Part {
-        chained: None,
-        ..streams(instruction, copies)
-    }
-}
-
-/// Copies that each wait for themselves alone.
-fn streams(instruction: &Instruction, copies: u32) -> Part<'_> {
-    Part {
         instruction,
-        chained: chainable(instruction).first().copied(),
+        chained: None,
         copies,
         back: None,
     }

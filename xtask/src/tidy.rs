@@ -36,16 +36,10 @@ const NEUTRAL: [&str; 7] = [
 ];
 
 /// Files in such rooms that name one set on purpose, with why.
-const OF_ONE_SET: [(&str, &str); 2] = [
-    (
-        "codegen-gen/src/timing_harness.rs",
-        "measures instructions by the counter of cycles that x86 has",
-    ),
-    (
-        "foundation/toolchain/src/find.rs",
-        "looks for tools by their names, among them a toolchain for RISC-V",
-    ),
-];
+const OF_ONE_SET: [(&str, &str); 1] = [(
+    "foundation/toolchain/src/find.rs",
+    "looks for tools by their names, among them a toolchain for RISC-V",
+)];
 
 /// Words of instruction sets: beginnings of intrinsics and types, headers, features, names.
 const VENDORS: [&str; 21] = [

@@ -46,15 +46,22 @@ impl Copied {
     }
 }
 
+/// Where what a window reads and writes is outside of it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Ends {
+    /// Where each input is.
+    pub inputs: BTreeMap<String, Residence>,
+    /// Where the result goes.
+    pub result: Residence,
+}
+
 /// A program that has been placed, and where its inputs and its result are.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Placed {
     /// The program. It has no outputs: what it computes it stores.
     pub program: Program,
-    /// Where each input is.
-    pub inputs: BTreeMap<String, Residence>,
-    /// Where the result goes.
-    pub result: Residence,
+    /// Where its inputs and its result are.
+    pub ends: Ends,
     /// The tables of constants, each with the width of the elements that it is written as.
     pub tables: BTreeMap<Bits, u32>,
 }
@@ -65,6 +72,8 @@ pub struct Placement {
     /// For each window its program, if it has one that the target can place. A window past the
     /// last has none.
     pub programs: Vec<Option<Placed>>,
+    /// The ends of the windows without one, for back ends that write these as their meaning.
+    pub unplaced: BTreeMap<usize, Ends>,
     /// Which instruction implements each operation.
     pub selection: Selection,
     /// The registers of the kernel that are variables of vectors, of so many bits each.

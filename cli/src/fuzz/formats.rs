@@ -11,7 +11,7 @@ use autoir::program::text::Given;
 use autoir::program::{Argument, Node, file};
 use codegen_gen::c;
 use codegen_gen::lowering::calls;
-use halide::Form;
+use halide::Convention;
 use kernel::tree::Kernel;
 use lowering::window::Lowered;
 use semantics::span::Source;
@@ -186,7 +186,9 @@ fn emitted(kernel: &Kernel, with: impl Fn(&Lowered)) -> bool {
     };
     with(&lowered);
     let _ = c::harness::harness(kernel);
-    let _ = codegen_gen::llvm::emit(&codegen_gen::llvm::Unit::plain(&lowered), &[]);
+    let placement = synth::placement::without_programs(&lowered);
+    let unit = codegen_gen::llvm::Unit::plain(&lowered, &placement);
+    let _ = codegen_gen::llvm::emit(&unit, &[]);
     true
 }
 
@@ -210,10 +212,10 @@ fn statements() -> Vec<String> {
 
 fn statement(text: &str) -> bool {
     let source = Source::new("p.stmt", text);
-    let each = [Form::Pointers, Form::Buffers].map(|form| {
+    let each = [Convention::Pointers, Convention::Buffers].map(|convention| {
         match halide::read(
             &source,
-            &halide::Options::new(form, &halide::Constants::default()),
+            &halide::Options::new(convention, &halide::Constants::default()),
         ) {
             Ok(import) => emitted(&import.kernel, |lowered| {
                 drop(c::emit(&c::Unit::plain(lowered), &[], Some(&import)));
@@ -701,7 +703,10 @@ fn constant(text: &str) -> bool {
     let statement = texts(&["front-ends/halide/tests/pipelines/fast_log.stmt"]).remove(0);
     let source = Source::new("p.stmt", statement);
     let constants = halide::Constants::of(text);
-    match halide::read(&source, &halide::Options::new(Form::Pointers, &constants)) {
+    match halide::read(
+        &source,
+        &halide::Options::new(Convention::Pointers, &constants),
+    ) {
         Ok(_) => true,
         Err(diagnostics) => {
             let _ = semantics::diagnostic::render(&diagnostics);

@@ -7,7 +7,7 @@
 use super::operation::c_type;
 use super::scope::Scope;
 use super::text::Text;
-use halide::{Argument, Asked, Buffer, Form, Import, Signed};
+use halide::{Argument, Asked, Buffer, Convention, Import, Signed};
 use kernel::ast::Direction;
 use kernel::tree::{Condition, Param, Relation, Role};
 use kernel::types::Elem;
@@ -46,7 +46,7 @@ impl Scope<'_> {
     /// Adds the function.
     pub(super) fn entry(&mut self, import: &Import, text: &mut Text) {
         text.line("");
-        if import.form == Form::Buffers {
+        if import.convention == Convention::Buffers {
             text.lines(BUFFER);
             text.line("");
         }
@@ -59,7 +59,7 @@ impl Scope<'_> {
         text.open(&format!("int {function}({parameters})"));
         for (argument, name) in named() {
             match argument {
-                Argument::Buffer(buffer) if import.form == Form::Buffers => {
+                Argument::Buffer(buffer) if import.convention == Convention::Buffers => {
                     self.unpack(buffer, name, text);
                 }
                 Argument::Buffer(buffer) => self.pointer_checks(buffer, text),
@@ -120,7 +120,7 @@ impl Scope<'_> {
 
     fn parameter_of(&self, import: &Import, argument: &Argument, name: &str) -> String {
         match argument {
-            Argument::Buffer(_) if import.form == Form::Buffers => {
+            Argument::Buffer(_) if import.convention == Convention::Buffers => {
                 format!("halide_buffer_t *{name}")
             }
             Argument::Buffer(buffer) => {

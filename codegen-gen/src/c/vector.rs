@@ -56,11 +56,11 @@ impl Scope<'_> {
         }
         let bound = active.map(|_| places.active.clone());
         for input in &window.inputs {
-            let residence = placed.inputs[&input.name];
+            let residence = placed.ends.inputs[&input.name];
             let place = self.place(input, residence, bound.as_deref(), text);
             places.inputs.insert(input.name.clone(), place);
         }
-        places.result = self.result(window, placed.result, text);
+        places.result = self.result(window, placed.ends.result, text);
         let mut values: Vec<String> = Vec::new();
         for value in 0..placed.program.nodes().len() {
             let place = (id, value);
@@ -79,7 +79,9 @@ impl Scope<'_> {
             loaded.insert(place, name.clone());
             values.push(name);
         }
-        if let (Residence::Buffer(copied), Store::Array(access)) = (placed.result, &window.store) {
+        if let (Residence::Buffer(copied), Store::Array(access)) =
+            (placed.ends.result, &window.store)
+        {
             let place = self.element(access, Some("l"));
             let buffer = format!("{}[l]", places.result[0]);
             self.copied(copied, bound.as_deref(), (&place, &buffer), text);
@@ -102,7 +104,7 @@ impl Scope<'_> {
         let (hint, expression) = match program.node(value) {
             Node::Input { name, lo, .. } => {
                 let place = &places.inputs[name];
-                let residence = placed.inputs[name];
+                let residence = placed.ends.inputs[name];
                 let read = self.read(place, residence, *lo, width, text);
                 (format!("v_{name}"), read)
             }
@@ -135,7 +137,7 @@ impl Scope<'_> {
             }
             Node::Store { value, byte } => {
                 let stored = (values[*value].as_str(), program.width(*value));
-                let to = (placed.result, places.result.as_slice());
+                let to = (placed.ends.result, places.result.as_slice());
                 self.save(window.output.elem, stored, *byte, to, text);
                 return String::new();
             }

@@ -9,17 +9,8 @@ use semantics::instruction::Operand;
 
 /// The file that wraps the given cases, each with the first of its lists of immediates.
 pub fn emit(cases: &[Case<'_>]) -> Harness {
-    let mut text = includes(cases) + "\n";
-    let mut lines = Vec::with_capacity(cases.len());
-    let mut line = text.lines().count() + 1;
-    for (index, case) in cases.iter().enumerate() {
-        let function = function(index, case);
-        let length = function.lines().count();
-        lines.push(line..line + length);
-        line += length;
-        text.push_str(&function);
-    }
-    Harness { text, lines }
+    let functions = cases.iter().enumerate().map(|(k, case)| function(k, case));
+    Harness::begin(includes(cases) + "\n", functions)
 }
 
 /// One wrapper.

@@ -63,7 +63,7 @@ impl Function<'_> {
         let width = program.width(value);
         Ok(match program.node(value) {
             Node::Input { name, lo, .. } => {
-                let single = placed.inputs[name] == Residence::Number;
+                let single = placed.ends.inputs[name] == Residence::Number;
                 Some(self.read(&ends.inputs[name], single, *lo, width))
             }
             Node::Constant(bits) => Some(Typed::integer(types::number(bits), width)),
@@ -78,7 +78,7 @@ impl Function<'_> {
             }
             Node::Store { value, byte } => {
                 let mut stored = values[*value].clone();
-                if placed.result == Residence::Number {
+                if placed.ends.result == Residence::Number {
                     let name = self.cast(&stored, &format!("i{element}"));
                     stored = Typed::integer(name, element);
                 }

@@ -1,42 +1,38 @@
 //! Windows in LLVM IR: where their inputs and results are, and what has none of a program.
 //!
-//! In: a window, its placed program if it has one. Out: lines. As in C, elements that are not
+//! In: a window, where its ends are, its placed program if it has one. Out: lines. As in C, elements that are not
 //! consecutive are gathered before, and scattered after, as the program says.
 
 use super::meaning::{Meaning, Place};
 use super::text::Function;
 use super::types::Typed;
-use autoir::program::placed::{Copied, Placed, Residence};
+use autoir::program::placed::{Copied, Ends, Placed, Residence};
 use kernel::index::Index;
 use kernel::tree::Access;
 use kernel::types::Type;
 use lowering::window::{Input, Source, Store, Window};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 impl Function<'_> {
     /// A window; only `active` leading lanes are loaded and stored when that is given.
     pub(super) fn window(
         &mut self,
         window: &Window,
-        placed: Option<&Placed>,
+        (ends, placed): (&Ends, Option<&Placed>),
         active: Option<&Index>,
     ) -> Result<(), String> {
         let active = active.map(|index| self.index(index));
         let (element, lanes) = (window.output.elem.bits(), window.output.lanes);
-        let plain;
-        let (inputs, result) = match placed {
-            Some(placed) => (&placed.inputs, placed.result),
-            None => {
-                plain = self.plain_places(window, active.is_some());
-                (&plain.0, plain.1)
-            }
-        };
         let mut places = HashMap::new();
         for input in &window.inputs {
-            let place = self.input(input, inputs[&input.name], active.as_deref())?;
+            let residence = ends.inputs[&input.name];
+            let mut place = self.input(input, residence, active.as_deref())?;
+            if let (Place::Value(single), None) = (&place, placed) {
+                place = Place::Value(self.in_lanes(single, input.ty));
+            }
             places.insert(input.name.clone(), place);
         }
-        let to = match (&window.store, result) {
+        let to = match (&window.store, ends.result) {
             (Store::Register(id), _) => self.registers[id].clone(),
             (Store::Array(_), Residence::Buffer(_)) => self.buffer(element * lanes),
             (Store::Array(access), _) => self.element(access, "0"),
@@ -48,48 +44,12 @@ impl Function<'_> {
                 self.store(&value, &to, 0);
             }
         }
-        match (&window.store, result) {
+        match (&window.store, ends.result) {
             (Store::Array(access), Residence::Buffer(copied)) => {
                 self.scatter(access, &to, (copied, active.as_deref()))
             }
             _ => Ok(()),
         }
-    }
-
-    /// Where inputs and the result are of a window that has no program: in memory where its elements
-    /// lie side by side there.
-    fn plain_places(
-        &self,
-        window: &Window,
-        partial: bool,
-    ) -> (BTreeMap<String, Residence>, Residence) {
-        let out = window.output;
-        let at = |ty: Type, own: u32, array: Option<&Access>| {
-            let partial = partial && array.is_some() && ty.lanes > 1;
-            match own == ty.lanes && array.is_none_or(Access::is_dense) && !partial {
-                true => Residence::Memory,
-                false => Residence::Buffer(Copied {
-                    element: ty.elem.bits(),
-                    lanes: ty.lanes,
-                    period: own,
-                    active: partial.then_some(out.lanes),
-                }),
-            }
-        };
-        let registers = &self.unit.lowered.kernel.registers;
-        let input = |input: &Input| {
-            let at = match &input.source {
-                Source::Array(access) => at(input.ty, access.lanes, Some(access)),
-                Source::Register(id) => at(input.ty, registers[*id].ty.lanes, None),
-                Source::Scalar(_) | Source::Index(_) => at(input.ty, 1, None),
-            };
-            (input.name.clone(), at)
-        };
-        let result = match &window.store {
-            Store::Array(access) => at(out, access.lanes, Some(access)),
-            Store::Register(_) => Residence::Memory,
-        };
-        (window.inputs.iter().map(input).collect(), result)
     }
 
     /// Where an input is, after what has to be done to have it there.
@@ -124,18 +84,20 @@ impl Function<'_> {
                 return Ok(Place::Memory(pointer, width));
             }
         };
-        if residence == Residence::Number {
-            return Ok(Place::Value(Typed::integer(single, element)));
-        }
-        let lanes = input.ty.lanes as usize;
-        Ok(Place::Value(Typed {
+        Ok(Place::Value(Typed::integer(single, element)))
+    }
+
+    /// A number in every lane.
+    fn in_lanes(&mut self, single: &Typed, ty: Type) -> Typed {
+        let (lanes, element) = (ty.lanes as usize, ty.elem.bits());
+        Typed {
             name: match lanes {
-                1 => single,
-                _ => self.splat(&single, lanes, element),
+                1 => single.name.clone(),
+                _ => self.splat(&single.name, lanes, element),
             },
             ty: super::types::integers(lanes, element),
-            width: input.ty.width(),
-        }))
+            width: ty.width(),
+        }
     }
 
     /// How many elements are copied.

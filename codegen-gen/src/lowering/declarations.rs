@@ -4,7 +4,7 @@
 //! numbers with the features that a caller needs, constants among the parameters.
 
 use super::calls::{range, symbol};
-use super::{features, triple};
+use super::{Groups, features, triple};
 use crate::artefact::{Artefact, Input, Set};
 use crate::header::functions;
 use semantics::spelling::line;
@@ -24,7 +24,7 @@ fn write(input: &Input<'_>, set: &Set, out: &mut dyn Write) -> io::Result<String
     )?;
     out.write_all(triple(set).as_bytes())?;
     let types = types(input, set);
-    let mut groups: BTreeMap<String, usize> = BTreeMap::new();
+    let mut groups = Groups::default();
     let (mut count, mut constant) = (0, 0);
     for function in functions(input.dictionary, set) {
         let parameters = function.parameters();
@@ -38,8 +38,7 @@ fn write(input: &Input<'_>, set: &Set, out: &mut dyn Write) -> io::Result<String
         let (Some(typed), Some(result)) = (typed.collect::<Option<Vec<_>>>(), result) else {
             continue;
         };
-        let next = groups.len();
-        let group = *groups.entry(features(function.member, set)).or_insert(next);
+        let group = groups.of(features(function.member, set));
         let mnemonic = line(function.member.mnemonic.as_deref().unwrap_or("-"));
         writeln!(out, "\n; {} {mnemonic}", function.member.name)?;
         let constants = parameters.iter().enumerate();
@@ -58,16 +57,7 @@ fn write(input: &Input<'_>, set: &Set, out: &mut dyn Write) -> io::Result<String
         count += 1;
         constant += usize::from(!constants.is_empty());
     }
-    out.write_all(b"\n")?;
-    let mut groups: Vec<(usize, String)> = groups.into_iter().map(|(f, n)| (n, f)).collect();
-    groups.sort();
-    for (number, features) in groups {
-        let features = match features.is_empty() {
-            true => String::new(),
-            false => format!(" \"target-features\"=\"{features}\""),
-        };
-        writeln!(out, "attributes #{number} = {{ nounwind{features} }}")?;
-    }
+    groups.write("nounwind", out)?;
     Ok(format!("{count} declarations, {constant} with constants"))
 }
 

@@ -35,6 +35,24 @@ fn instruction(name: &str, returns: (&str, u32), operands: Vec<Operand>) -> Inst
     }
 }
 
+/// What the data of x86 says.
+fn timing() -> Timing {
+    let text = include_str!("../../../isa-specs/x86/targets.yaml");
+    let targets = target::Targets::parse(text).expect("it is right");
+    targets.timing().expect("x86 is timed").clone()
+}
+
+fn written(probes: &[Probe<'_>]) -> Harness {
+    let (timing, headers) = (timing(), ["simd.h".to_owned()]);
+    let dialect = Dialect {
+        timing: &timing,
+        headers: &headers,
+    };
+    let harness = emit(probes, dialect);
+    assert!(harness.text.starts_with("#include <simd.h>\n"));
+    harness
+}
+
 fn compare() -> Instruction {
     let vector = |n: &str| operand(n, "__m512", Element::Float(32), 512, Role::Register);
     let immediate = Role::Immediate { max: 31 };
@@ -54,9 +72,9 @@ fn mask_to_vector() -> Instruction {
 #[test]
 fn a_mask_goes_back_through_an_instruction_of_one_operand() {
     let (there, back) = (compare(), mask_to_vector());
-    assert!(chainable(&there).is_empty());
-    assert_eq!(brings_back(&there, &back), Some(0));
-    assert_eq!(brings_back(&there, &there), None);
+    assert!(chainable(&there, &timing()).is_empty());
+    assert_eq!(brings_back(&there, &back, &timing()), Some(0));
+    assert_eq!(brings_back(&there, &there, &timing()), None);
     let probe = Probe {
         parts: vec![Part {
             instruction: &there,
@@ -69,7 +87,7 @@ fn a_mask_goes_back_through_an_instruction_of_one_operand() {
         }],
         features: vec!["avx512f".to_owned()],
     };
-    let harness = emit(&[probe]);
+    let harness = written(&[probe]);
     let call =
         "x0_0_0 = (__m512)((__m512i)(_mm512_movm_epi32(_mm512_cmp_ps_mask(x0_0_0, x0_1_0, 5))));";
     assert!(harness.text.contains(call), "{}", harness.text);
@@ -92,7 +110,7 @@ fn copies_read_their_own_results_and_share_the_rest() {
         ("__m128i", 128),
         vec![vector("a", 512), vector("b", 512)],
     );
-    assert_eq!(chainable(&narrow), [0, 1]);
+    assert_eq!(chainable(&narrow, &timing()), [0, 1]);
     let part = |chained, copies| Part {
         instruction: &narrow,
         chained,
@@ -109,7 +127,7 @@ fn copies_read_their_own_results_and_share_the_rest() {
             features: Vec::new(),
         },
     ];
-    let harness = emit(&probes);
+    let harness = written(&probes);
     let chained = "x0_0_2 = (__m512i)_mm512_castsi128_si512(((__m128i)(narrow(x0_0_2, x0_1_0))));";
     assert!(harness.text.contains(chained), "{}", harness.text);
     assert!(harness.text.contains("__m128i r = narrow(x0_0_0, x0_1_0);"));

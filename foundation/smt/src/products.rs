@@ -8,6 +8,7 @@
 
 use semantics::build as b;
 use semantics::op::OpCode;
+use semantics::range::{Range, Ranges, ends};
 use semantics::sort::Sort;
 use semantics::subst::rebuild;
 use semantics::term::{Kind, Term};
@@ -28,6 +29,7 @@ pub(crate) fn abstracted(x: Term, y: Term) -> Option<(Term, Term)> {
 struct Pass {
     known: HashMap<Term, Term>,
     guards: Vec<Term>,
+    ranges: Ranges,
 }
 
 impl Pass {
@@ -35,8 +37,8 @@ impl Pass {
         if let Some(&done) = self.known.get(&t) {
             return done;
         }
-        let out = match range(t) {
-            Some((least, most)) => self.variable(t.width(), least, most),
+        let out = match self.range(t) {
+            Some(range) => self.variable(t.width(), range),
             None if matches!(t.kind(), Kind::App { .. }) => rebuild(t, |c, _| self.visit(c)),
             None => t,
         };
@@ -44,7 +46,17 @@ impl Pass {
         out
     }
 
-    fn variable(&mut self, width: u32, least: i128, most: i128) -> Term {
+    /// The signed range of a product of extended values, one of them constant perhaps, that is wide
+    /// enough for it.
+    fn range(&mut self, t: Term) -> Option<Range> {
+        let factors = t.args_of(OpCode::BvMul)?;
+        let whole = ends(Some(t.width()).filter(|w| *w < 100)?, true);
+        let short = factors.len() == 2 && factors.iter().all(|&factor| is_short(factor));
+        let range = short.then(|| self.ranges.of(t))?;
+        (range != whole).then_some(range)
+    }
+
+    fn variable(&mut self, width: u32, (least, most): Range) -> Term {
         let name = format!("product.{}", self.guards.len());
         let v = Term::var(&name, Sort::Bv(width));
         let number = |n: i128| Term::bv(width, n);
@@ -54,33 +66,34 @@ impl Pass {
     }
 }
 
-/// The signed range of a product of extended values, one of them constant perhaps, that is wide
-/// enough for it.
-fn range(t: Term) -> Option<(i128, i128)> {
-    let factors = t.args_of(OpCode::BvMul)?;
-    let [x, y] = *factors else { return None };
-    let (x, y) = (extended(x)?, extended(y)?);
-    let corners = [x.0 * y.0, x.0 * y.1, x.1 * y.0, x.1 * y.1];
-    let (least, most) = (*corners.iter().min()?, *corners.iter().max()?);
-    let half = 1i128 << (t.width().min(100) - 1);
-    (least >= -half && most < half).then_some((least, most))
+/// Whether a value is an extended one or a small constant.
+fn is_short(t: Term) -> bool {
+    let small = 1 << WIDEST;
+    match t.as_bits().map(semantics::range::signed) {
+        Some(number) => number.is_some_and(|n| (-small..small).contains(&n)),
+        None => t.as_app().is_some_and(|(op, args)| {
+            let from = args.first().and_then(|from| from.sort().width());
+            matches!(op.code, OpCode::Sext | OpCode::Zext) && from.is_some_and(|w| w <= WIDEST)
+        }),
+    }
 }
 
-/// The signed range of an extended value or a small constant.
-fn extended(t: Term) -> Option<(i128, i128)> {
-    if let Some(bits) = t.as_bits() {
-        let value = bits.to_u64().filter(|&v| v < 1 << WIDEST)?;
-        let sign = if bits.width() <= 64 { bits.width() } else { 64 };
-        let value = i128::from(value);
-        let negative = value >> (sign - 1) == 1;
-        let value = if negative { value - (1 << sign) } else { value };
-        return Some((value, value));
-    }
-    let (op, args) = t.as_app()?;
-    let from = args.first()?.sort().width().filter(|&w| w <= WIDEST)?;
-    match op.code {
-        OpCode::Sext => Some((-(1 << (from - 1)), (1 << (from - 1)) - 1)),
-        OpCode::Zext => Some((0, (1 << from) - 1)),
-        _ => None,
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is known of factors bounds their product; what may wrap is no product of numbers.
+    #[test]
+    fn a_product_lies_in_the_range_of_its_factors() {
+        let byte = |name| Term::var(name, Sort::Bv(8));
+        let low = |name| b::zext(b::and(byte(name), Term::bv(8, 7)), 16);
+        let other = Term::var("other", Sort::Bv(16));
+        let (limited, wanted) = abstracted(b::mul(low("x"), low("y")), other).expect("a product");
+        let product = Term::var("product.0", Sort::Bv(16));
+        let number = |n| Term::bv(16, n);
+        let within = b::both(b::sle(number(0), product), b::sle(product, number(49)));
+        assert_eq!((limited, wanted), (b::ite(within, product, other), other));
+        let wraps = b::mul(b::zext(byte("x"), 16), b::zext(byte("y"), 16));
+        assert_eq!(abstracted(wraps, other), None);
     }
 }

@@ -5,12 +5,14 @@
 //! It knows no feature by itself: names, spellings and models are data.
 
 pub mod processor;
+pub mod timing;
 
 use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::spelling::{self, Spelling};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use timing::Timing;
 
 #[cfg(test)]
 mod tests;
@@ -137,6 +139,8 @@ pub struct Targets {
     /// Vector registers, the narrowest first.
     #[serde(default)]
     registers: Vec<Register>,
+    /// How instructions are timed, where this is known.
+    timing: Option<Timing>,
     #[serde(default)]
     features: BTreeMap<String, Feature>,
     models: BTreeMap<String, Model>,
@@ -253,6 +257,7 @@ impl Targets {
             }
         }
         self.check_widths()?;
+        self.timing.iter().try_for_each(Timing::check)?;
         self.check_llvm()?;
         if let Some(march) = &self.march {
             Spelling::Feature.check("the architecture", march)?;
@@ -310,6 +315,11 @@ impl Targets {
             true => Ok(()),
             false => Err("`registers` begins with the narrowest, each width once".to_owned()),
         }
+    }
+
+    /// How instructions are timed, where this is known.
+    pub fn timing(&self) -> Option<&Timing> {
+        self.timing.as_ref()
     }
 
     /// The same, where registers without a width have that of their type.

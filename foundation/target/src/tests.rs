@@ -78,6 +78,22 @@ fn linux_flags_become_features() {
 }
 
 #[test]
+fn what_values_lie_in_while_they_are_timed_is_known_by_type() {
+    let targets = x86();
+    let timing = targets.timing().expect("x86 is timed");
+    let constraints = ["__m256d", "__mmask16", "int"].map(|of| timing.constraint(of));
+    assert_eq!(constraints, ["v", "k", "r"]);
+    let widths = ["__m512", "__m128i"].map(|of| timing.vector(of).map(|v| v.width));
+    assert_eq!(widths, [Some(512), Some(128)]);
+    assert_eq!(timing.vector("__mmask8"), None);
+    assert_eq!(timing.cast(256, 512), Some("_mm512_castsi256_si512"));
+    assert_eq!(timing.cast(256, 256), None);
+    let hostile = "timing: {fence: 'f();//', counter: c, registers: []}\nmodels: {m: {}}";
+    let error = Targets::parse(hostile).expect_err("no name");
+    assert!(error.contains("the fence of `timing`"), "{error}");
+}
+
+#[test]
 fn wrong_data_is_refused_with_its_reason() {
     let unknown = "features: {}\nmodels:\n  a: {adds: [X]}\n";
     let error = Targets::parse(unknown).expect_err("no feature X");

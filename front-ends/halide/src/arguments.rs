@@ -2,8 +2,8 @@
 //!
 //! In: the names in the function's head, and the checks and field accesses at its start. Out:
 //! [`Arguments`]: buffers with the sizes that describe them, numbers, scalars, and conditions
-//! with the error code that Halide gives them. With [`Form::Pointers`] every buffer is dense
-//! and starts at 0, so only extents are left; with [`Form::Buffers`] minima and strides are
+//! with the error code that Halide gives them. With [`Convention::Pointers`] every buffer is dense
+//! and starts at 0, so only extents are left; with [`Convention::Buffers`] minima and strides are
 //! arguments too. A number that may be negative is the difference of two sizes.
 
 use super::import::{Binding, Importer, Made};
@@ -26,7 +26,7 @@ const MAX_DIMS: usize = 16;
 
 /// How arguments are passed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Form {
+pub enum Convention {
     /// Pointers to dense arrays, each followed by its extents, the contiguous one first.
     Pointers,
     /// Pointers to `halide_buffer_t`.
@@ -218,7 +218,7 @@ impl Importer<'_> {
         for d in 0..described.dims {
             let extent = self.size(format!("{plain}_extent_{d}"));
             let (mut min, mut stride) = (None, None);
-            if self.options.form == Form::Buffers {
+            if self.options.convention == Convention::Buffers {
                 min = Some(self.signed(&format!("{plain}_min_{d}")));
                 if d > 0 || described.strides.get(&0) != Some(&1) {
                     stride = Some(self.signed(&format!("{plain}_stride_{d}")));

@@ -2,7 +2,7 @@
 //!
 //! In: values of which some are data. Out: symbols that have such a value in the loop that is
 //! opened for it, `for i in … at value`, so that indices are made of them as of any loop variable.
-//! Several lanes are moved one by one: their places are computed as a vector, and kept in a local
+//! Several lanes are moved one by one: their places are computed as a vector, and written into a local
 //! array. Halide has checked the places; the loops cover all that their type has.
 
 use super::import::{Importer, Made, at_lane};
@@ -53,7 +53,7 @@ impl Place {
 /// What is known of each lane: a number, or an element of a local array.
 pub(super) enum Lanes {
     Number(Number),
-    Kept(Id),
+    InArray(Id),
 }
 
 /// Statements inside the loops that the statements before them open: those without a body.
@@ -170,7 +170,7 @@ impl Importer<'_> {
     }
 
     /// Lanes in a local array, to be gone through one by one.
-    fn kept(&mut self, name: &str, value: Expr, lanes: u32) -> Id {
+    fn in_array(&mut self, name: &str, value: Expr, lanes: u32) -> Id {
         let array = self.local_array(name, value.ty.elem, Index::Const(i64::from(lanes)));
         let whole = self.access(array, Index::Const(0), lanes, 1);
         let stmt = self.assign(whole, value);
@@ -181,7 +181,7 @@ impl Importer<'_> {
     pub(super) fn places(&mut self, place: &Place) -> Lanes {
         match place {
             Place::Number(n) => Lanes::Number(n.clone()),
-            Place::Data(e) => Lanes::Kept(self.kept("places", e.clone(), e.ty.lanes)),
+            Place::Data(e) => Lanes::InArray(self.in_array("places", e.clone(), e.ty.lanes)),
         }
     }
 
@@ -190,7 +190,7 @@ impl Importer<'_> {
             Mask::Number(n) => Lanes::Number(n.clone()),
             Mask::Data(e) => {
                 let bytes = cast(e.clone(), super::arguments::TRUTH);
-                Lanes::Kept(self.kept("mask", bytes, lanes))
+                Lanes::InArray(self.in_array("mask", bytes, lanes))
             }
         })
     }
@@ -207,7 +207,7 @@ impl Importer<'_> {
                 let index = at_lane(n, lane);
                 vec![make(self, index)]
             }
-            Lanes::Kept(array) => {
+            Lanes::InArray(array) => {
                 let elem = self.kernel.arrays[*array].elem;
                 let id = self.lane_of(*array, lane);
                 let mut only = self.only("place", id, all_of(elem), Vec::new());
@@ -244,7 +244,7 @@ impl Importer<'_> {
                     body = vec![self.loop_of(once, Index::Const(0), hi, body)];
                 }
             },
-            Some(Lanes::Kept(array)) => {
+            Some(Lanes::InArray(array)) => {
                 let id = self.lane_of(*array, lane);
                 let yes = (Index::Const(1), Index::Const(2));
                 let only = self.only("once", id, yes, body);
@@ -280,11 +280,11 @@ impl Importer<'_> {
         }
         let why = "a function of the C library is called for each";
         self.tell_of_lanes(lanes, None, why);
-        let kept: Vec<Result<Id, Expr>> = args
+        let arrays: Vec<Result<Id, Expr>> = args
             .iter()
             .map(|arg| match arg.ty.lanes {
                 1 => Err(arg.clone()),
-                _ => Ok(self.kept("operand", arg.clone(), lanes)),
+                _ => Ok(self.in_array("operand", arg.clone(), lanes)),
             })
             .collect();
         let results = self.local_array("result", elem, Index::Const(i64::from(lanes)));
@@ -297,7 +297,7 @@ impl Importer<'_> {
                     expr(ExprKind::Load(access), ty, span)
                 }
             };
-            let value = make(kept.iter().map(of).collect());
+            let value = make(arrays.iter().map(of).collect());
             let to = importer.access(results, Index::Sym(lane), 1, 1);
             vec![importer.assign(to, value)]
         });

@@ -31,7 +31,7 @@ mod syntax;
 mod tasks;
 mod value;
 
-pub use arguments::{Argument, Arguments, Asked, Buffer, Check, Dim, Form, Signed};
+pub use arguments::{Argument, Arguments, Asked, Buffer, Check, Convention, Dim, Signed};
 pub use constants::Constants;
 
 use import::Importer;
@@ -49,8 +49,8 @@ pub struct Import {
     pub kernel: Kernel,
     /// How the function is called.
     pub arguments: Arguments,
-    /// In which form.
-    pub form: Form,
+    /// How buffers are taken.
+    pub convention: Convention,
     /// What is read otherwise than Halide would run it.
     pub warnings: Vec<Diagnostic>,
     /// Statements whose lanes are moved or computed one at a time, and why.
@@ -71,7 +71,7 @@ impl Import {
 #[derive(Clone, Debug)]
 pub struct Options<'c> {
     /// How the function takes its buffers.
-    pub form: Form,
+    pub convention: Convention,
     /// The floats of the text, exactly, as far as that is known.
     pub constants: &'c Constants,
     /// Bits of the elements of which the target loads and stores some of a vector at once: leading
@@ -83,9 +83,9 @@ pub struct Options<'c> {
 
 impl<'c> Options<'c> {
     /// For a target that only moves whole vectors, and keeps no sums in lanes.
-    pub fn new(form: Form, constants: &'c Constants) -> Options<'c> {
+    pub fn new(convention: Convention, constants: &'c Constants) -> Options<'c> {
         Options {
-            form,
+            convention,
             constants,
             masked: BTreeSet::new(),
             sums: 0,
@@ -149,7 +149,7 @@ pub fn read(source: &Source, options: &Options<'_>) -> Result<Import, Vec<Diagno
         name,
         kernel,
         arguments,
-        form: options.form,
+        convention: options.convention,
         warnings,
         one_by_one,
     })

@@ -1,6 +1,6 @@
 //! Statement texts as kernels: what they compute, and what is refused.
 
-use super::{Constants, Form, Import, Options, read};
+use super::{Constants, Convention, Import, Options, read};
 use kernel::eval::{Data, run};
 use semantics::diagnostic::Diagnostic;
 use semantics::span::Source;
@@ -35,7 +35,7 @@ fn plain(source: &Source) -> Result<Import, Vec<Diagnostic>> {
     let constants = Constants::default();
     let options = Options {
         sums: 512,
-        ..Options::new(Form::Pointers, &constants)
+        ..Options::new(Convention::Pointers, &constants)
     };
     read(source, &options)
 }
@@ -56,7 +56,7 @@ fn result(output: &str, body: &str, a: &[i128], n: usize) -> Vec<i128> {
         let options = Options {
             masked: masked.iter().copied().collect(),
             sums: 512,
-            ..Options::new(Form::Pointers, &constants)
+            ..Options::new(Convention::Pointers, &constants)
         };
         let import = read(&source, &options).unwrap_or_else(|d| panic!("{d:?}"));
         run(&import.kernel, &data).unwrap().arrays["o"].clone()
@@ -102,7 +102,7 @@ fn leading_lanes_are_moved_at_once_where_the_target_can() {
         let options = Options {
             masked: masked.iter().copied().collect(),
             sums: 512,
-            ..Options::new(Form::Pointers, &constants)
+            ..Options::new(Convention::Pointers, &constants)
         };
         let mut found = 0;
         let kernel = read(&source, &options).unwrap().kernel;
@@ -249,7 +249,7 @@ fn checks_become_conditions_with_codes() {
     assert_eq!(codes, [-4, -4]);
     let buffers = read(
         &import.kernel.source,
-        &Options::new(Form::Buffers, &Constants::default()),
+        &Options::new(Convention::Buffers, &Constants::default()),
     )
     .unwrap();
     assert_eq!(buffers.kernel.sizes().count(), 6);

@@ -2,7 +2,7 @@
 //! is read in both forms, run by the evaluator on Halide's inputs, and compared. `pipelines/make.py`
 //! writes the files.
 
-use halide::{Constants, Form, Import, Options, read};
+use halide::{Constants, Convention, Import, Options, read};
 use kernel::data::{Limits, generate};
 use kernel::eval::{Data, run};
 use kernel::types::Elem;
@@ -43,11 +43,11 @@ fn constants(name: &str) -> Constants {
     }
 }
 
-fn import(name: &str, form: Form) -> Import {
+fn import(name: &str, convention: Convention) -> Import {
     let constants = constants(name);
     let options = Options {
         sums: 512,
-        ..Options::new(form, &constants)
+        ..Options::new(convention, &constants)
     };
     read(&source(name), &options).unwrap_or_else(|d| panic!("{name}: {}", lines(&d)))
 }
@@ -153,7 +153,7 @@ fn results_are_those_of_halide() {
     assert!(names.len() >= 34, "{names:?}");
     let mut wrong = Vec::new();
     for name in names {
-        let import = import(&name, Form::Pointers);
+        let import = import(&name, Convention::Pointers);
         let expected = expected(&name);
         let after = run(&import.kernel, &expected.data).unwrap_or_else(|e| panic!("{name}: {e}"));
         for (output, kind, wanted) in &expected.outputs {
@@ -173,13 +173,13 @@ fn results_are_those_of_halide() {
 #[test]
 fn arguments_are_found_on_which_they_run() {
     for name in names() {
-        for form in [Form::Pointers, Form::Buffers] {
-            let kernel = import(&name, form).on_samples();
+        for convention in [Convention::Pointers, Convention::Buffers] {
+            let kernel = import(&name, convention).on_samples();
             for seed in 0..4 {
                 let data = generate(&kernel, seed, &Limits::default());
-                let data = data.unwrap_or_else(|| panic!("{name}: no sizes for {form:?}"));
+                let data = data.unwrap_or_else(|| panic!("{name}: no sizes for {convention:?}"));
                 let ran = run(&kernel, &data);
-                ran.unwrap_or_else(|e| panic!("{name}, {form:?}, seed {seed}: {e}"));
+                ran.unwrap_or_else(|e| panic!("{name}, {convention:?}, seed {seed}: {e}"));
             }
         }
     }
@@ -188,8 +188,11 @@ fn arguments_are_found_on_which_they_run() {
 #[test]
 fn constants_that_the_text_rounds_need_the_other_output() {
     let text = source("sigmoid");
-    let wrong = read(&text, &Options::new(Form::Pointers, &Constants::default()))
-        .expect_err("it is rounded");
+    let wrong = read(
+        &text,
+        &Options::new(Convention::Pointers, &Constants::default()),
+    )
+    .expect_err("it is rounded");
     let log = lines(&wrong);
     assert!(
         log.contains("is not a f32 exactly") && log.contains("--constants"),
@@ -197,33 +200,37 @@ fn constants_that_the_text_rounds_need_the_other_output() {
     );
     let others = Constants::of("float_from_bits(1065353216 /* 1 */)");
     let log = lines(
-        &read(&text, &Options::new(Form::Pointers, &others)).expect_err("it is not among them"),
+        &read(&text, &Options::new(Convention::Pointers, &others))
+            .expect_err("it is not among them"),
     );
     assert!(log.contains("none of the constants"), "{log}");
     let alike = "%2 = fmul <8 x float> %1, splat (float 0xBFB7154760000000)\n\
         %3 = fmul float %2, 0xBFB7154780000000\n%4 = fadd float 1.000000e+00, %3\n";
     let log = lines(
-        &read(&text, &Options::new(Form::Pointers, &Constants::of(alike)))
-            .expect_err("there are two"),
+        &read(
+            &text,
+            &Options::new(Convention::Pointers, &Constants::of(alike)),
+        )
+        .expect_err("there are two"),
     );
     assert!(log.contains("several constants"), "{log}");
 }
 
 #[test]
 fn constants_that_are_taken_as_printed_are_told_of() {
-    let import = import("library", Form::Pointers);
+    let import = import("library", Convention::Pointers);
     let log = lines(&import.warnings);
     assert!(log.contains("with six decimals"), "{log}");
     assert!(!lines(&import_plainly("sigmoid").warnings).contains("six decimals"));
 }
 
 fn import_plainly(name: &str) -> Import {
-    import(name, Form::Pointers)
+    import(name, Convention::Pointers)
 }
 
 #[test]
 fn arrays_of_truth_values_and_interleaved_ones_keep_their_form() {
-    let within = import("within", Form::Buffers);
+    let within = import("within", Convention::Buffers);
     let truths: BTreeMap<&str, bool> = within
         .arguments
         .list
@@ -235,7 +242,7 @@ fn arrays_of_truth_values_and_interleaved_ones_keep_their_form() {
         .map(|b| (within.kernel.arrays[b.array].name.as_str(), b.truth))
         .collect();
     assert_eq!(truths, [("a", false), ("m", true), ("within", true)].into());
-    let chunky = import("interleaved", Form::Pointers);
+    let chunky = import("interleaved", Convention::Pointers);
     let halide::Argument::Buffer(a) = &chunky.arguments.list[0] else {
         panic!("the first argument is a buffer");
     };
@@ -264,7 +271,7 @@ fn places_outside_of_buffers_are_told_of() {
         log.cloned().collect::<Vec<_>>()
     };
     for name in names() {
-        let found = outside(&import(&name, Form::Pointers).warnings);
+        let found = outside(&import(&name, Convention::Pointers).warnings);
         assert!(found.is_empty(), "{name}: {}", lines(&found));
     }
     let text = source("grey").text().to_owned();
@@ -280,7 +287,7 @@ fn places_outside_of_buffers_are_told_of() {
         let source = Source::new("grey.stmt", text.replacen(from, to, 1));
         let import = read(
             &source,
-            &Options::new(Form::Pointers, &Constants::default()),
+            &Options::new(Convention::Pointers, &Constants::default()),
         );
         let found = outside(&import.unwrap_or_else(|d| panic!("{}", lines(&d))).warnings);
         assert_eq!(found.len(), 1, "{to}");
@@ -294,7 +301,7 @@ fn a_word_that_is_nearly_known_and_another_output_of_halide_are_told() {
         let source = Source::new("f.stmt", text);
         let wrong = read(
             &source,
-            &Options::new(Form::Pointers, &Constants::default()),
+            &Options::new(Convention::Pointers, &Constants::default()),
         )
         .err();
         semantics::diagnostic::render(&wrong.expect("it is refused"))

@@ -1,6 +1,6 @@
 //! Texts that ask for too much: each is refused in words, soon and with little memory.
 
-use halide::Form;
+use halide::Convention;
 use kernel::read;
 use lowering::lower;
 use semantics::diagnostic::render;
@@ -208,12 +208,12 @@ fn halide_said(text: &str) -> String {
     let start = Instant::now();
     let source = Source::new("p.stmt", text);
     let mut rendered = String::new();
-    for form in [Form::Pointers, Form::Buffers] {
+    for convention in [Convention::Pointers, Convention::Buffers] {
         let constants = halide::Constants::default();
         let options = halide::Options {
             masked: [8, 16, 32].into(),
             sums: 512,
-            ..halide::Options::new(form, &constants)
+            ..halide::Options::new(convention, &constants)
         };
         match halide::read(&source, &options) {
             Ok(import) => {

@@ -1,7 +1,7 @@
 //! How large a space is, estimated.
 //!
-//! In: a space, an order of choices. Out: [`Size`]. Knuth's way: the product of how many ways
-//! there are to go on, at each step of a random descent, is on average the number of ends;
+//! In: a space, an order of choices. Out: [`Size`]. Knuth's method: the product of how many children
+//! there are, at each step of a random descent, is on average the number of ends;
 //! descents that end nowhere count nothing.
 
 use crate::space::{Candidate, Space, Var};
@@ -39,7 +39,7 @@ pub fn size(space: &Space, from: &Candidate, order: &[Var], descents: usize, see
     }
 }
 
-/// One descent: the product of the ways, or 0 at a dead end.
+/// One descent: the product of the numbers of children, or 0 at a dead end.
 fn descent(space: &Space, from: &Candidate, order: &[Var], stream: &mut Random) -> f64 {
     let (mut at, mut product) = (from.clone(), 1.0);
     for &var in order {

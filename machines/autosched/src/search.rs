@@ -318,16 +318,16 @@ impl Search<'_> {
     }
 
     /// What is left of a candidate for each value of a choice, with its bound.
-    fn ways(&mut self, candidate: &Candidate, at: usize, below: u64) -> Vec<(Candidate, u64)> {
+    fn children(&mut self, candidate: &Candidate, at: usize, below: u64) -> Vec<(Candidate, u64)> {
         let var = self.order[at];
-        let mut ways = Vec::new();
+        let mut children = Vec::new();
         for value in self.space.left(candidate, var) {
             if let Ok(next) = self.space.restrict(candidate, var, &[value]) {
                 let bound = self.bounds.of(&next).max(below);
-                ways.push((next, bound));
+                children.push((next, bound));
             }
         }
-        ways
+        children
     }
 
     /// Descents to first results: the first always to the least bound, the others by chance,
@@ -344,18 +344,18 @@ impl Search<'_> {
                 if depth == self.order.len() {
                     break;
                 }
-                let ways = self.ways(&at, depth, bound);
-                let most = ways.iter().map(|w| w.1).max().unwrap_or(0);
+                let children = self.children(&at, depth, bound);
+                let most = children.iter().map(|w| w.1).max().unwrap_or(0);
                 let best = match self.best.first() {
                     Some(best) => best.cost,
                     None => most.saturating_add(1),
                 };
-                let gains: Vec<u64> = ways.iter().map(|w| best.saturating_sub(w.1)).collect();
-                let way = match turn {
-                    0 => (0..ways.len()).min_by_key(|&k| ways[k].1),
+                let gains: Vec<u64> = children.iter().map(|w| best.saturating_sub(w.1)).collect();
+                let chosen = match turn {
+                    0 => (0..children.len()).min_by_key(|&k| children[k].1),
                     _ => weighted(&mut stream, &gains),
                 };
-                let Some((next, least)) = way.and_then(|k| ways.into_iter().nth(k)) else {
+                let Some((next, least)) = chosen.and_then(|k| children.into_iter().nth(k)) else {
                     break;
                 };
                 (at, bound) = (next, least);
@@ -397,9 +397,9 @@ impl Search<'_> {
             }
             self.explored += 1;
             let values = self.space.left(&candidate, self.order[at]).len();
-            let ways = self.ways(&candidate, at, bound);
-            self.levels[at].dead += (values - ways.len()) as u64;
-            for (next, bound) in ways {
+            let children = self.children(&candidate, at, bound);
+            self.levels[at].dead += (values - children.len()) as u64;
+            for (next, bound) in children {
                 if self.options.bounded && bound >= self.limit() {
                     self.levels[at].pruned += 1;
                     cut = Some(cut.map_or(bound, |c: u64| c.min(bound)));

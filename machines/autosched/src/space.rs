@@ -264,12 +264,12 @@ impl Space {
     fn propagate(&self, c: &mut Candidate, mut queue: BTreeSet<usize>) -> Result<(), Emptied> {
         while let Some(number) = queue.pop_first() {
             let constraint = &self.constraints[number];
-            let kept = match &constraint.rule {
+            let supported = match &constraint.rule {
                 Rule::Holds(scope, holds) => self.supported(c, scope, holds),
                 Rule::AtMost(limit, terms) => self.affordable(c, &constraint.scope, *limit, terms),
             };
-            for (var, kept) in constraint.scope.iter().zip(kept) {
-                let next = c.0[var.0] & kept;
+            for (var, values) in constraint.scope.iter().zip(supported) {
+                let next = c.0[var.0] & values;
                 if next == 0 {
                     return Err(Emptied {
                         constraint: constraint.name.clone(),
@@ -291,15 +291,15 @@ impl Space {
 
     /// The values of a scope that occur where a predicate holds.
     fn supported(&self, c: &Candidate, scope: &[Var], holds: &Predicate) -> Vec<u64> {
-        let mut kept = vec![0; scope.len()];
+        let mut supported = vec![0; scope.len()];
         self.each(c, scope, &mut |values, places| {
             if holds(values) {
-                for (kept, place) in kept.iter_mut().zip(places) {
-                    *kept |= 1 << place;
+                for (own, place) in supported.iter_mut().zip(places) {
+                    *own |= 1 << place;
                 }
             }
         });
-        kept
+        supported
     }
 
     /// The values with which the least of a sum is within a limit.
@@ -316,12 +316,12 @@ impl Space {
             let more = more.map(|(t, &was)| self.least(&one, t) - was);
             more.fold(all, u64::saturating_add) <= limit
         };
-        let kept = |var: &Var| {
+        let affordable = |var: &Var| {
             let places = (0..64).filter(|k| c.0[var.0] >> k & 1 == 1);
-            let kept = places.filter(|&k| affords(*var, k));
-            kept.fold(0, |m, k| m | 1_u64 << k)
+            let values = places.filter(|&k| affords(*var, k));
+            values.fold(0, |m, k| m | 1_u64 << k)
         };
-        scope.iter().map(kept).collect()
+        scope.iter().map(affordable).collect()
     }
 
     /// The least value of a term over what is left of its scope.

@@ -140,8 +140,8 @@ enum By {
     Own,
 }
 
-/// What the rows of the sources of an instruction may be.
-fn ways(compute: &Compute) -> Vec<Vec<By>> {
+/// What the rows of each source of an instruction may be.
+fn roles_of(compute: &Compute) -> Vec<Vec<By>> {
     let Some(product) = &compute.product else {
         return vec![vec![By::Rows, By::Columns]; compute.sources.len()];
     };
@@ -149,14 +149,14 @@ fn ways(compute: &Compute) -> Vec<Vec<By>> {
         Layout::Lines => vec![by],
         Layout::Packs(_) => vec![By::Own],
     };
-    let mut ways = vec![
+    let mut roles = vec![
         of(product.layouts.0, By::Rows),
         of(product.layouts.1, By::Columns),
     ];
     if product.swapped {
-        ways.reverse();
+        roles.reverse();
     }
-    ways
+    roles
 }
 
 /// What a block does, and the elements that each of its results reads.
@@ -289,19 +289,19 @@ impl Matcher<'_> {
             return Err(None);
         }
         let arrays: Vec<Id> = read.iter().copied().filter(|a| *a != out.array).collect();
-        let by = ways(compute);
+        let by = roles_of(compute);
         let count = compute.sources.len();
-        let ways: Vec<usize> = by.iter().map(|by| arrays.len() * by.len()).collect();
+        let choices: Vec<usize> = by.iter().map(|by| arrays.len() * by.len()).collect();
         if (count == 0) != arrays.is_empty() {
             return Err(None);
         }
         let mut reason = None;
-        for choice in 0..ways.iter().product::<usize>().max(1) {
+        for choice in 0..choices.iter().product::<usize>().max(1) {
             let mut rest = choice;
             let picks: Vec<(usize, By)> = (0..count)
                 .map(|k| {
-                    let pick = rest % ways[k];
-                    rest /= ways[k];
+                    let pick = rest % choices[k];
+                    rest /= choices[k];
                     (pick / by[k].len(), by[k][pick % by[k].len()])
                 })
                 .collect();

@@ -3,7 +3,7 @@
 //! In: operators, levels. Out: [`Values`]. Values that agree on all samples are taken to be one here;
 //! what is made of them is proved by others.
 
-use crate::form::{Constant, Form};
+use crate::expression::{Constant, Expression};
 use crate::operator::{OPERATORS, Sort};
 use semantics::random::Random;
 use std::collections::HashMap;
@@ -113,7 +113,7 @@ impl Values {
             of: HashMap::new(),
             by_level: HashMap::new(),
         };
-        for (k, _) in crate::form::VARIABLES.iter().enumerate() {
+        for (k, _) in crate::expression::VARIABLES.iter().enumerate() {
             let seen = values.samples.inputs[k].iter().map(|&x| x as u16).collect();
             values.insert(Made::Variable(k), seen, Sort::Element, 0);
         }
@@ -200,13 +200,13 @@ impl Values {
     }
 
     /// A value as a form.
-    pub(super) fn form(&self, made: &Made) -> Form {
+    pub(super) fn form(&self, made: &Made) -> Expression {
         match made {
-            Made::Variable(k) => Form::Variable(*k),
-            Made::Constant(constant) => Form::Constant(*constant),
+            Made::Variable(k) => Expression::Variable(*k),
+            Made::Constant(constant) => Expression::Constant(*constant),
             Made::Apply(operator, of) => {
                 let of = of.iter().map(|&id| self.form(&self.all[id].made));
-                Form::Apply(*operator, of.collect())
+                Expression::Apply(*operator, of.collect())
             }
         }
     }

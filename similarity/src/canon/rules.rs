@@ -11,6 +11,7 @@ use semantics::op::OpCode;
 use semantics::range;
 use semantics::subst::rebuild;
 use semantics::term::Term;
+use smt::normalise::order::extreme;
 use std::collections::HashMap;
 
 /// A rewrite: an equal term, when it applies.
@@ -20,7 +21,7 @@ pub type Rule = fn(Term) -> Option<Term>;
 pub const RULES: &[(&str, Rule)] = &[
     ("not_less_is_at_most", not_less),
     ("choice_by_at_most", choice_by_at_most),
-    ("choice_is_minimum", choice_is_extreme),
+    ("choice_is_minimum", extreme),
     ("choice_is_absolute", choice_is_absolute),
     ("choice_of_bit_is_extension", choice_of_bit),
     ("extension_over_arithmetic", extension_over_arithmetic),
@@ -146,25 +147,6 @@ fn choice_by_at_most(t: Term) -> Option<Term> {
     match op.code {
         OpCode::BvUle => Some(b::ite(b::ult(y, x), args[2], args[1])),
         OpCode::BvSle => Some(b::ite(b::slt(y, x), args[2], args[1])),
-        _ => None,
-    }
-}
-
-/// A choice between two values by comparing them is their minimum or maximum.
-fn choice_is_extreme(t: Term) -> Option<Term> {
-    let args = t.args_of(OpCode::Ite)?;
-    let (op, compared) = args[0].as_app()?;
-    let (x, y) = (*compared.first()?, *compared.get(1)?);
-    let minimum = match (args[1], args[2]) {
-        (p, q) if p == x && q == y => true,
-        (p, q) if p == y && q == x => false,
-        _ => return None,
-    };
-    match (op.code, minimum) {
-        (OpCode::BvUlt | OpCode::BvUle, true) => Some(b::umin(x, y)),
-        (OpCode::BvUlt | OpCode::BvUle, false) => Some(b::umax(x, y)),
-        (OpCode::BvSlt | OpCode::BvSle, true) => Some(b::smin(x, y)),
-        (OpCode::BvSlt | OpCode::BvSle, false) => Some(b::smax(x, y)),
         _ => None,
     }
 }

@@ -6,7 +6,7 @@
 //! compared with the outputs, byte by byte, and what is touched with what may be. Inputs and the
 //! result are where the program has them (`places`).
 
-mod places;
+pub(super) mod places;
 #[cfg(test)]
 mod tests;
 
@@ -42,7 +42,7 @@ pub(super) fn check(
     places::check(lowered, window, active, placed)?;
     checker.values()?;
     let array = matches!(window.store, Store::Array(_));
-    checker.stores(active && array && placed.result == Residence::Memory)?;
+    checker.stores(active && array && placed.ends.result == Residence::Memory)?;
     match active {
         true => checker.masks(),
         false => Ok(()),
@@ -99,7 +99,7 @@ impl Checker<'_> {
         let placed = &self.placed.program;
         self.within(value)?;
         if let Node::Input { name, lo, width } = placed.node(value)
-            && self.placed.inputs[name] == Residence::Number
+            && self.placed.ends.inputs[name] == Residence::Number
         {
             return Ok(b::extract(self.repeated(name), *lo, *width));
         }
@@ -114,7 +114,7 @@ impl Checker<'_> {
 
     /// Some bits of an input.
     fn input(&self, name: &str, lo: u32, width: u32) -> Term {
-        if self.placed.inputs[name] != Residence::Number {
+        if self.placed.ends.inputs[name] != Residence::Number {
             let whole = Term::var(name, Sort::Bv(self.widths[name]));
             return b::extract(whole, lo, width);
         }
@@ -316,13 +316,13 @@ impl Checker<'_> {
     fn in_array(&self, name: &str) -> bool {
         let input = self.window.inputs.iter().find(|i| i.name == *name);
         let array = input.is_some_and(|i| matches!(i.source, Source::Array(_)));
-        array && self.placed.inputs[name] == Residence::Memory
+        array && self.placed.ends.inputs[name] == Residence::Memory
     }
 
     /// Whether the result is written where it goes in an array.
     fn result_in_array(&self) -> bool {
         let array = matches!(self.window.store, Store::Array(_));
-        array && self.placed.result == Residence::Memory
+        array && self.placed.ends.result == Residence::Memory
     }
 
     /// Every access under a mask has the mask of the lanes that it accesses.

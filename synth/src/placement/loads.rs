@@ -157,7 +157,7 @@ fn loaded<'a>(
             return None;
         };
         let (readers, last) = readers[value];
-        (placed.inputs[name] == Residence::Memory).then(|| Load {
+        (placed.ends.inputs[name] == Residence::Memory).then(|| Load {
             place: (id, value),
             array: access.array,
             index: &access.index,

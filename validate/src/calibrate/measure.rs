@@ -3,7 +3,7 @@
 //! In: probes. Out: for each a [`Figure`], or none where it does not compile or run. Programs
 //! are compiled side by side and run alone, so that they do not disturb each other.
 
-use codegen_gen::timing_harness::{Probe, emit};
+use codegen_gen::timing_harness::{Dialect, Probe, emit};
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::fs;
@@ -62,7 +62,7 @@ pub trait Progress: Sync {
 
 /// Measures probes, in their order.
 pub(super) fn run(
-    compiler: &str,
+    (compiler, dialect): (&str, Dialect<'_>),
     what: &'static str,
     probes: &[Probe<'_>],
     progress: &dyn Progress,
@@ -72,7 +72,7 @@ pub(super) fn run(
     let figures = probes
         .par_chunks(BATCH)
         .flat_map_iter(|batch| {
-            let figures = batch_figures(compiler, batch, &alone);
+            let figures = batch_figures((compiler, dialect), batch, &alone);
             progress.advance(batch.len());
             figures
         })
@@ -82,7 +82,11 @@ pub(super) fn run(
 }
 
 /// The figures of one program; none at all where nothing can be compiled.
-fn batch_figures(compiler: &str, batch: &[Probe<'_>], alone: &Mutex<()>) -> Vec<Option<Figure>> {
+fn batch_figures(
+    by: (&str, Dialect<'_>),
+    batch: &[Probe<'_>],
+    alone: &Mutex<()>,
+) -> Vec<Option<Figure>> {
     let mut figures = vec![None; batch.len()];
     let Ok(folder) = folder::temporary() else {
         return figures;
@@ -90,7 +94,7 @@ fn batch_figures(compiler: &str, batch: &[Probe<'_>], alone: &Mutex<()>) -> Vec<
     let mut kept: Vec<usize> = (0..batch.len()).collect();
     loop {
         let probes: Vec<Probe<'_>> = kept.iter().map(|&k| batch[k].clone()).collect();
-        let Some(refused) = compile(compiler, &probes, folder.path()) else {
+        let Some(refused) = compile(by, &probes, folder.path()) else {
             return figures;
         };
         if refused.is_empty() {
@@ -119,8 +123,12 @@ fn batch_figures(compiler: &str, batch: &[Probe<'_>], alone: &Mutex<()>) -> Vec<
 }
 
 /// Compiles; the probes that the compiler refuses, or none when nothing can be made of it.
-fn compile(compiler: &str, probes: &[Probe<'_>], folder: &Path) -> Option<BTreeSet<usize>> {
-    let harness = emit(probes);
+fn compile(
+    (compiler, dialect): (&str, Dialect<'_>),
+    probes: &[Probe<'_>],
+    folder: &Path,
+) -> Option<BTreeSet<usize>> {
+    let harness = emit(probes, dialect);
     fs::write(folder.join("timing.c"), &harness.text).ok()?;
     let first = ["-std=gnu11", "-O2", "-w", c::all_errors(compiler)];
     let arguments = first.into_iter().chain(["-o", "program", "timing.c"]);

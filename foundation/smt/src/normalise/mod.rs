@@ -13,7 +13,7 @@ mod choice;
 mod compare;
 mod known;
 mod linear;
-mod order;
+pub mod order;
 mod poly;
 mod range;
 mod ring;

@@ -71,7 +71,7 @@ impl Order {
 }
 
 /// A choice between two values by comparing them, as their minimum or maximum.
-fn extreme(t: Term) -> Option<Term> {
+pub fn extreme(t: Term) -> Option<Term> {
     let args = t.args_of(OpCode::Ite)?;
     let (op, compared) = args[0].as_app()?;
     let (x, y) = (*compared.first()?, *compared.get(1)?);

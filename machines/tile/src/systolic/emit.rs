@@ -301,15 +301,20 @@ impl Emitter<'_> {
         nodes
     }
 
-    /// Blocks of rows, one after the other.
-    fn stream(&mut self, block: &Block, c: &Columns, loads_right: bool) -> Nodes {
-        let (blocks, double) = (self.blocks(), self.double());
+    /// The first of blocks of rows.
+    fn first_block(&self, block: &Block) -> Block {
         let first = Step {
             at: Amount::default(),
             buffer: Amount::default(),
-            whole: blocks.whole > 0,
+            whole: self.blocks().whole > 0,
         };
-        let first = self.block_at(block, &first);
+        self.block_at(block, &first)
+    }
+
+    /// Blocks of rows, one after the other.
+    fn stream(&mut self, block: &Block, c: &Columns, loads_right: bool) -> Nodes {
+        let (blocks, double) = (self.blocks(), self.double());
+        let first = self.first_block(block);
         let mut nodes = Vec::new();
         if double {
             nodes.extend(self.load_left_all(&first));
@@ -346,12 +351,7 @@ impl Emitter<'_> {
     /// The left factor of a block of rows stays, and blocks of columns stream past it.
     fn rows_outermost(&mut self, block: &Block) -> Nodes {
         let (blocks, double) = (self.blocks(), self.double());
-        let first = Step {
-            at: Amount::default(),
-            buffer: Amount::default(),
-            whole: blocks.whole > 0,
-        };
-        let first = self.block_at(block, &first);
+        let first = self.first_block(block);
         let mut nodes = match double {
             true => self.load_left_all(&first),
             false => Vec::new(),

@@ -10,7 +10,7 @@ use super::place::{Constraints, Mapped, Target, used};
 use super::plan::Plan;
 use super::program::{CommandNode, CommandProgram, HostCode};
 use super::proof;
-use super::staged::{self, By, Choosing, Part, Staged, Way};
+use super::staged::{self, By, Choosing, Mapping, Part, Staged};
 use super::units::Units;
 use crate::block::Values;
 use crate::error::{Detail, MappingError};
@@ -32,7 +32,7 @@ pub(crate) struct Pieces<'a> {
     pub(crate) kernel: &'a Kernel,
 }
 
-/// How often ways are refused afterwards before the host does all.
+/// How often mappings are refused afterwards before the host does all.
 const MOST_REFUSED: usize = 8;
 
 impl Pieces<'_> {
@@ -46,7 +46,7 @@ impl Pieces<'_> {
         loop {
             let staged = self.chosen(sizes, &banned)?;
             let demanded = self.target.constraints != Constraints::default();
-            if demanded && staged.parts.iter().any(|p| p.way == Way::Host) {
+            if demanded && staged.parts.iter().any(|p| p.mapping == Mapping::Host) {
                 return Err(wrong);
             }
             let program = self.target.joined(&staged, sizes);
@@ -63,7 +63,7 @@ impl Pieces<'_> {
                     return self.done(&staged, program, verdict, wrong);
                 }
                 Err((part, _)) if banned.len() < MOST_REFUSED => {
-                    banned.insert((part, staged.parts[part].way));
+                    banned.insert((part, staged.parts[part].mapping));
                 }
                 Err((_, reason)) => {
                     let message =
@@ -93,7 +93,7 @@ impl Pieces<'_> {
     fn chosen(
         &self,
         sizes: &BTreeMap<Symbol, i64>,
-        banned: &BTreeSet<(usize, Way)>,
+        banned: &BTreeSet<(usize, Mapping)>,
     ) -> Result<Staged, Vec<Diagnostic>> {
         let target = self.target;
         let accepts = |kernel: &Kernel| -> Result<(), MappingError> {
@@ -114,10 +114,13 @@ impl Pieces<'_> {
         staged: &Staged,
         small: &BTreeMap<Symbol, i64>,
     ) -> Result<usize, (usize, String)> {
-        let ways: Vec<Way> = staged.parts.iter().map(|p| p.way).collect();
+        let mappings: Vec<Mapping> = staged.parts.iter().map(|p| p.mapping).collect();
         let elems = self.elems().map_err(|_| (0, String::new()))?;
-        let alike = staged::alike(self.kernel, small, &ways, elems);
-        let last = ways.iter().rposition(|w| *w != Way::Host).unwrap_or(0);
+        let alike = staged::alike(self.kernel, small, &mappings, elems);
+        let last = mappings
+            .iter()
+            .rposition(|w| *w != Mapping::Host)
+            .unwrap_or(0);
         let alike = alike.ok_or((last, "it has no such pieces at smaller sizes".to_owned()))?;
         let mut elements = 0;
         for (number, part) in alike.parts.iter().enumerate() {
@@ -134,7 +137,7 @@ impl Pieces<'_> {
         part: &Part,
         sizes: &BTreeMap<Symbol, i64>,
     ) -> Result<usize, String> {
-        if part.way == Way::Host {
+        if part.mapping == Mapping::Host {
             return Ok(0);
         }
         let Target {
@@ -176,7 +179,7 @@ impl Pieces<'_> {
         why: String,
     ) -> Verdict {
         let named = |(s, n): (&Symbol, &i64)| (self.kernel.symbol_name(*s), *n);
-        let host = staged.parts.iter().all(|p| p.way == Way::Host);
+        let host = staged.parts.iter().all(|p| p.mapping == Mapping::Host);
         match small == sizes {
             _ if host => Verdict::Open { why },
             true => Verdict::Blocks { why },
@@ -211,7 +214,7 @@ impl Pieces<'_> {
             let products = elems.map(|(small, wide)| format!("{small} * {small} in {wide}"));
             crate::mapped::both(kernel, wrong.clone(), host, products.as_slice())
         })?;
-        let untiled = staged.parts.iter().filter(|p| p.way == Way::Host);
+        let untiled = staged.parts.iter().filter(|p| p.mapping == Mapping::Host);
         let untiled = untiled.filter_map(|p| p.why.clone());
         let untiled: Vec<Diagnostic> = untiled.flat_map(|w| w.reported(kernel)).collect();
         Ok((program, verdict, untiled))
@@ -270,7 +273,7 @@ fn reported(staged: &Staged) -> Vec<String> {
     let copied = staged
         .parts
         .iter()
-        .filter(|p| p.way != Way::Host && p.pieces.len() > 1);
+        .filter(|p| p.mapping != Mapping::Host && p.pieces.len() > 1);
     match (host, copied.count()) {
         (0, _) => Vec::new(),
         (n, 0) => vec![format!("the host does {n} of the statements")],

@@ -3,7 +3,7 @@
 //! In: a kernel with the values of its sizes, and who says whether a piece is commands. Out:
 //! [`Staged`]: a kernel of the same results in pieces. A factor that does not lie as the array loads
 //! or transposes it is laid out anew by the host before; what no store does to a sum, and what no
-//! load begins one with, the host does behind, with sums that are stored as they are. Of these ways
+//! load begins one with, the host does behind, with sums that are stored as they are. Of these mappings
 //! the one with the fewest elements for the host is taken; where none is left, the host does all of
 //! it, with the reason.
 //! It proposes: [`super::place`] proves pieces, and that together they are the kernel.
@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What statements become.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Way {
+pub(crate) enum Mapping {
     /// So many of them are commands.
     Commands(usize),
     /// So many of them are a product, of which the host does a part.
@@ -68,7 +68,7 @@ pub(crate) struct Part {
     /// As they were.
     pub(crate) stmts: Vec<Stmt>,
     pub(crate) pieces: Vec<(By, Vec<Stmt>)>,
-    pub(crate) way: Way,
+    pub(crate) mapping: Mapping,
     /// Why the host does all of it.
     pub(crate) why: Option<MappingError>,
 }
@@ -82,7 +82,7 @@ pub(crate) struct Choosing<'a> {
     /// Types of factors and of sums.
     pub(crate) elems: (Elem, Elem),
     /// Ways of parts that were refused afterwards.
-    pub(crate) banned: &'a BTreeSet<(usize, Way)>,
+    pub(crate) banned: &'a BTreeSet<(usize, Mapping)>,
 }
 
 /// A kernel in pieces, as `choosing` says.
@@ -93,12 +93,12 @@ pub(crate) fn chosen(
 ) -> Staged {
     walk(kernel, sizes, &mut |kernel, stmts, number| {
         let mut why = None;
-        let allowed = |way: &Way| !choosing.banned.contains(&(number, *way));
-        for way in ways(kernel, stmts, choosing.elems)
+        let allowed = |mapping: &Mapping| !choosing.banned.contains(&(number, *mapping));
+        for mapping in mappings(kernel, stmts, choosing.elems)
             .into_iter()
             .filter(allowed)
         {
-            let Some((made, pieces)) = build(kernel, sizes, stmts, way, choosing.elems) else {
+            let Some((made, pieces)) = build(kernel, sizes, stmts, mapping, choosing.elems) else {
                 continue;
             };
             let commands = pieces.iter().filter(|p| matches!(p.0, By::Commands));
@@ -106,12 +106,12 @@ pub(crate) fn chosen(
                 .map(|p| (choosing.accepts)(&alone(&made, &p.1)))
                 .find_map(Result::err);
             match refused {
-                None => return (made, part(stmts, way, pieces, why)),
+                None => return (made, part(stmts, mapping, pieces, why)),
                 Some(reason) => why = why.or(Some(reason)),
             }
         }
         let pieces = vec![(By::Host, stmts[..1].to_vec())];
-        (kernel.clone(), part(stmts, Way::Host, pieces, why))
+        (kernel.clone(), part(stmts, Mapping::Host, pieces, why))
     })
 }
 
@@ -119,31 +119,36 @@ pub(crate) fn chosen(
 pub(crate) fn alike(
     kernel: &Kernel,
     sizes: &BTreeMap<Symbol, i64>,
-    ways: &[Way],
+    mappings: &[Mapping],
     elems: (Elem, Elem),
 ) -> Option<Staged> {
     let mut all = true;
     let staged = walk(kernel, sizes, &mut |kernel, stmts, number| {
-        let way = ways.get(number).copied().unwrap_or(Way::Host);
-        let built = build(kernel, sizes, stmts, way, elems);
-        all &= built.is_some() && number < ways.len();
+        let mapping = mappings.get(number).copied().unwrap_or(Mapping::Host);
+        let built = build(kernel, sizes, stmts, mapping, elems);
+        all &= built.is_some() && number < mappings.len();
         let pieces = vec![(By::Host, stmts[..1].to_vec())];
         let (made, pieces) = built.unwrap_or_else(|| (kernel.clone(), pieces));
-        (made, part(stmts, way, pieces, None))
+        (made, part(stmts, mapping, pieces, None))
     });
-    (all && staged.parts.len() == ways.len()).then_some(staged)
+    (all && staged.parts.len() == mappings.len()).then_some(staged)
 }
 
-fn part(stmts: &[Stmt], way: Way, pieces: Vec<(By, Vec<Stmt>)>, why: Option<MappingError>) -> Part {
-    let taken = match way {
-        Way::Commands(n) | Way::Staged(n, _) => n,
-        Way::Host => 1,
+fn part(
+    stmts: &[Stmt],
+    mapping: Mapping,
+    pieces: Vec<(By, Vec<Stmt>)>,
+    why: Option<MappingError>,
+) -> Part {
+    let taken = match mapping {
+        Mapping::Commands(n) | Mapping::Staged(n, _) => n,
+        Mapping::Host => 1,
     };
     Part {
         stmts: stmts[..taken.min(stmts.len())].to_vec(),
         pieces,
-        way,
-        why: why.filter(|_| way == Way::Host),
+        mapping,
+        why: why.filter(|_| mapping == Mapping::Host),
     }
 }
 
@@ -168,8 +173,8 @@ fn walk(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>, make: &mut Make<'_>) -> 
 }
 
 /// What statements may become, the least for the host first.
-fn ways(kernel: &Kernel, stmts: &[Stmt], elems: (Elem, Elem)) -> Vec<Way> {
-    let mut staged: Vec<(i64, Way)> = Vec::new();
+fn mappings(kernel: &Kernel, stmts: &[Stmt], elems: (Elem, Elem)) -> Vec<Mapping> {
+    let mut staged: Vec<(i64, Mapping)> = Vec::new();
     for n in [2, 1] {
         let Some(stmts) = stmts.get(..n) else {
             continue;
@@ -181,13 +186,13 @@ fn ways(kernel: &Kernel, stmts: &[Stmt], elems: (Elem, Elem)) -> Vec<Way> {
         let cheaper = |parts: Parts| {
             let (host, all) = product.work(parts);
             let less = host.saturating_mul(COPIED) < all.saturating_mul(ADDED);
-            less.then_some((host, Way::Staged(n, parts)))
+            less.then_some((host, Mapping::Staged(n, parts)))
         };
         staged.extend(Parts::all().filter_map(cheaper));
     }
     staged.sort_unstable();
     let whole = [2, 1].into_iter().filter(|n| *n <= stmts.len());
-    let whole = whole.map(Way::Commands);
+    let whole = whole.map(Mapping::Commands);
     whole.chain(staged.into_iter().map(|s| s.1)).collect()
 }
 
@@ -199,19 +204,19 @@ fn build(
     kernel: &Kernel,
     sizes: &BTreeMap<Symbol, i64>,
     stmts: &[Stmt],
-    way: Way,
+    mapping: Mapping,
     elems: (Elem, Elem),
 ) -> Option<Built> {
-    match way {
-        Way::Host => Some((kernel.clone(), vec![(By::Host, stmts.get(..1)?.to_vec())])),
-        Way::Commands(n) => {
+    match mapping {
+        Mapping::Host => Some((kernel.clone(), vec![(By::Host, stmts.get(..1)?.to_vec())])),
+        Mapping::Commands(n) => {
             let stmts = stmts.get(..n)?;
             let whole = (n == 1).then(|| alone(kernel, stmts));
             let mut made = one(kernel, sizes, stmts).or(whole)?;
             let body = std::mem::take(&mut made.body);
             Some((made, vec![(By::Commands, body)]))
         }
-        Way::Staged(n, parts) => {
+        Mapping::Staged(n, parts) => {
             let stmts = stmts.get(..n)?;
             let mut made = alone(kernel, stmts);
             let product = Product::of(&mut made, stmts, elems)?;

@@ -103,8 +103,8 @@ pub(crate) fn choose(kernel: &Kernel, sum: &Sum, shape: Shape<'_>) -> Choice {
     let Some((first, second)) = factors(&sum.value) else {
         return Choice::None;
     };
-    let ways = [(&first, &second), (&second, &first)];
-    let all = ways.iter().flat_map(|&(left, right)| {
+    let orders = [(&first, &second), (&second, &first)];
+    let all = orders.iter().flat_map(|&(left, right)| {
         let products = shape.products.iter();
         products.filter_map(move |p| takes(p, sum, (left, right)).then_some((p, left, right)))
     });

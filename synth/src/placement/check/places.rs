@@ -8,7 +8,7 @@
 use super::Lacks;
 use crate::widths::NUMBERS;
 use autoir::program::Node;
-use autoir::program::placed::{Copied, Placed, Residence};
+use autoir::program::placed::{Copied, Ends, Placed, Residence};
 use kernel::tree::Access;
 use lowering::window::{Input, Lowered, Source, Store, Window};
 use semantics::unroll::elements;
@@ -21,22 +21,13 @@ pub(super) fn check(
     active: bool,
     placed: &Placed,
 ) -> Lacks<()> {
-    let leading = active.then_some(window.output.lanes);
-    for input in &window.inputs {
-        let at = placed.inputs.get(&input.name).copied();
-        if !at.is_some_and(|at| is_input(lowered, input, leading, at)) {
-            return Err(format!("`{}` is not where it is read", input.name));
-        }
-    }
-    if !is_result(window, leading, placed.result) {
-        return Err("the result is not where it goes".to_owned());
-    }
+    ends(lowered, window, active, &placed.ends)?;
     let program = &placed.program;
     for (value, node) in program.nodes().iter().enumerate() {
         let (at, (lo, width)) = match node {
-            Node::Input { name, lo, width } => (placed.inputs.get(name), (*lo, *width)),
+            Node::Input { name, lo, width } => (placed.ends.inputs.get(name), (*lo, *width)),
             Node::Store { value, byte } => {
-                (Some(&placed.result), (8 * byte, program.width(*value)))
+                (Some(&placed.ends.result), (8 * byte, program.width(*value)))
             }
             _ => continue,
         };
@@ -44,8 +35,28 @@ pub(super) fn check(
             return Err(format!("node {value} moves a part of a number"));
         }
     }
+    Ok(())
+}
+
+/// Checks where the ends of a window are.
+pub(in crate::placement) fn ends(
+    lowered: &Lowered,
+    window: &Window,
+    active: bool,
+    ends: &Ends,
+) -> Lacks<()> {
+    let leading = active.then_some(window.output.lanes);
+    for input in &window.inputs {
+        let at = ends.inputs.get(&input.name).copied();
+        if !at.is_some_and(|at| is_input(lowered, input, leading, at)) {
+            return Err(format!("`{}` is not where it is read", input.name));
+        }
+    }
+    if !is_result(window, leading, ends.result) {
+        return Err("the result is not where it goes".to_owned());
+    }
     match active {
-        true => lanes_stand_alone(window, placed),
+        true => lanes_stand_alone(window, ends),
         false => Ok(()),
     }
 }
@@ -111,11 +122,11 @@ fn is_whole(at: Residence, lo: u32, width: u32) -> bool {
 
 /// Whether each lane of a window needs only those elements of inputs that are loaded when it is the
 /// last one that is active.
-fn lanes_stand_alone(window: &Window, placed: &Placed) -> Lacks<()> {
+fn lanes_stand_alone(window: &Window, ends: &Ends) -> Lacks<()> {
     let mut loaded = BTreeMap::new();
     for input in &window.inputs {
         if matches!(&input.source, Source::Array(access) if access.lanes > 1) {
-            let at = placed.inputs[&input.name];
+            let at = ends.inputs[&input.name];
             loaded.insert(input.name.as_str(), (input.ty.elem.bits(), at));
         }
     }

@@ -1,22 +1,23 @@
 //! Placed programs that are right, and the same with one thing wrong.
 
-use super::check;
-use autoir::program::placed::{Copied, Placed, Residence};
+use super::super::unplaced;
+use super::{check, places};
+use autoir::program::placed::{Copied, Ends, Placed, Residence};
 use autoir::program::{Node, Program};
 use lowering::window::Lowered;
 use semantics::span::Source;
 use std::collections::BTreeMap;
 
 /// Where a window of four bytes that are copied has its ends.
-struct Ends {
+struct Moved {
     lowered: Lowered,
     active: bool,
     input: Residence,
     result: Residence,
 }
 
-impl Ends {
-    fn of(from: &str, to: &str, active: bool, input: Residence, result: Residence) -> Ends {
+impl Moved {
+    fn of(from: &str, to: &str, active: bool, input: Residence, result: Residence) -> Moved {
         let text = format!(
             "kernel k(n: size, a: in u8[n, n], b: out u8[n, n]) requires n >= 8 {{ \
              for i in 0..n {{ {to} = {from}; }} }}"
@@ -24,7 +25,7 @@ impl Ends {
         let (kernels, wrong) = kernel::read(&Source::new("test.kernel", &text));
         assert!(wrong.is_empty(), "{text}");
         let scheduled = schedule::apply(&kernels[0]).expect("no schedule");
-        Ends {
+        Moved {
             lowered: lowering::lower(&scheduled).expect("a window"),
             active,
             input,
@@ -56,8 +57,10 @@ impl Ends {
         }
         let placed = Placed {
             program,
-            inputs: BTreeMap::from([("a".to_owned(), self.input)]),
-            result: self.result,
+            ends: Ends {
+                inputs: BTreeMap::from([("a".to_owned(), self.input)]),
+                result: self.result,
+            },
             tables: BTreeMap::new(),
         };
         let window = (&self.lowered.windows[0], self.active);
@@ -85,7 +88,7 @@ fn buffer(lanes: u32, period: u32, active: Option<u32>) -> Residence {
 fn elements_that_lie_apart_are_copied_one_by_one() {
     let all = buffer(4, 4, None);
     let [input, result] = APART;
-    assert!(Ends::of(input, result, false, all, all).is_right());
+    assert!(Moved::of(input, result, false, all, all).is_right());
     for wrong in [
         Residence::Memory,
         Residence::Number,
@@ -102,15 +105,15 @@ fn elements_that_lie_apart_are_copied_one_by_one() {
             active: None,
         }),
     ] {
-        assert!(!Ends::of(input, result, false, wrong, all).is_right());
-        assert!(!Ends::of(input, result, false, all, wrong).is_right());
+        assert!(!Moved::of(input, result, false, wrong, all).is_right());
+        assert!(!Moved::of(input, result, false, all, wrong).is_right());
     }
 }
 
 #[test]
 fn only_active_elements_are_copied() {
     let ([input, result], leading) = (DENSE, buffer(4, 4, Some(4)));
-    assert!(Ends::of(input, result, true, leading, leading).is_right());
+    assert!(Moved::of(input, result, true, leading, leading).is_right());
     // In a larger part there are elements that must not be touched, in a smaller one some are missing.
     for wrong in [
         Residence::Memory,
@@ -118,15 +121,15 @@ fn only_active_elements_are_copied() {
         buffer(4, 4, Some(2)),
         buffer(4, 4, Some(8)),
     ] {
-        assert!(!Ends::of(input, result, true, wrong, leading).is_right());
-        assert!(!Ends::of(input, result, true, leading, wrong).is_right());
+        assert!(!Moved::of(input, result, true, wrong, leading).is_right());
+        assert!(!Moved::of(input, result, true, leading, wrong).is_right());
     }
 }
 
 #[test]
 fn numbers_are_read_and_written_whole() {
     let (input, result) = (Residence::Memory, Residence::Memory);
-    let ends = Ends::of(DENSE[0], DENSE[1], false, input, result);
+    let ends = Moved::of(DENSE[0], DENSE[1], false, input, result);
     assert!(ends.is_right());
     assert!(ends.moves(&[(0, 8), (8, 16), (24, 8)]));
     // There is no number of three bytes.
@@ -134,4 +137,33 @@ fn numbers_are_read_and_written_whole() {
     // A byte is missing, or is written twice.
     assert!(!ends.moves(&[(0, 16), (24, 8)]));
     assert!(!ends.moves(&[(0, 16), (8, 16), (24, 8)]));
+}
+
+/// What has no program has its ends where one would be right.
+#[test]
+fn windows_without_programs_are_read_and_written_where_they_lie() {
+    let (all, leading) = (buffer(4, 4, None), buffer(4, 4, Some(4)));
+    let ends = |[from, to]: [&str; 2], active| {
+        let moved = Moved::of(from, to, active, all, all);
+        let window = &moved.lowered.windows[0];
+        let ends = unplaced::of(&moved.lowered, window, active);
+        let right = |ends: &Ends| places::ends(&moved.lowered, window, active, ends).is_ok();
+        assert!(right(&ends));
+        for wrong in [
+            buffer(4, 2, None),
+            buffer(8, 4, None),
+            buffer(4, 4, Some(2)),
+        ] {
+            let result = wrong;
+            assert!(!right(&Ends {
+                result,
+                ..ends.clone()
+            }));
+        }
+        (ends.inputs["a"], ends.result)
+    };
+    assert_eq!(ends(DENSE, false), (Residence::Memory, Residence::Memory));
+    assert_eq!(ends(DENSE, true), (leading, leading));
+    assert_eq!(ends(APART, false), (all, all));
+    assert_eq!(ends(["a[i, 0]", DENSE[1]], false).0, buffer(4, 1, None));
 }

@@ -1,6 +1,6 @@
-//! Forms: a function written with the operators of rules.
+//! Expressions: a function written with the operators of rules.
 //!
-//! In: operators, variables, constants. Out: [`Form`], its text, its term at a width, what it needs.
+//! In: operators, variables, constants. Out: [`Expression`], its text, its term at a width, what it needs.
 
 use crate::operator::{OPERATORS, Sort};
 use semantics::bits::Bits;
@@ -59,20 +59,20 @@ impl Constant {
 
 /// A function of elements, written.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Form {
+pub enum Expression {
     /// One of [`VARIABLES`].
     Variable(usize),
     /// A number.
     Constant(Constant),
     /// An operator, by its number, on its operands.
-    Apply(usize, Vec<Form>),
+    Apply(usize, Vec<Expression>),
 }
 
-impl Form {
+impl Expression {
     /// What it gives.
     pub fn gives(&self) -> Sort {
         match self {
-            Form::Apply(operator, _) => OPERATORS[*operator].gives,
+            Expression::Apply(operator, _) => OPERATORS[*operator].gives,
             _ => Sort::Element,
         }
     }
@@ -90,16 +90,16 @@ impl Form {
         parts.dedup();
         let mut needs = BTreeMap::new();
         for part in parts {
-            if let Form::Apply(operator, _) = part {
+            if let Expression::Apply(operator, _) = part {
                 *needs.entry(*operator).or_insert(0) += 1;
             }
         }
         needs
     }
 
-    fn collect<'a>(&'a self, parts: &mut Vec<&'a Form>) {
+    fn collect<'a>(&'a self, parts: &mut Vec<&'a Expression>) {
         parts.push(self);
-        if let Form::Apply(_, of) = self {
+        if let Expression::Apply(_, of) = self {
             of.iter().for_each(|part| part.collect(parts));
         }
     }
@@ -107,27 +107,27 @@ impl Form {
     /// Whether it has a constant in it.
     pub fn has_constants(&self) -> bool {
         match self {
-            Form::Variable(_) => false,
-            Form::Constant(_) => true,
-            Form::Apply(_, of) => of.iter().any(Form::has_constants),
+            Expression::Variable(_) => false,
+            Expression::Constant(_) => true,
+            Expression::Apply(_, of) => of.iter().any(Expression::has_constants),
         }
     }
 
     /// How many variables it is a function of: those up to the last that it reads.
     pub fn variables(&self) -> usize {
         match self {
-            Form::Variable(k) => k + 1,
-            Form::Constant(_) => 0,
-            Form::Apply(_, of) => of.iter().map(Form::variables).max().unwrap_or(0),
+            Expression::Variable(k) => k + 1,
+            Expression::Constant(_) => 0,
+            Expression::Apply(_, of) => of.iter().map(Expression::variables).max().unwrap_or(0),
         }
     }
 
     /// What it is of elements of so many bits.
     pub fn value(&self, width: u32, variables: &[u64]) -> u64 {
         match self {
-            Form::Variable(k) => variables[*k],
-            Form::Constant(constant) => constant.value(width),
-            Form::Apply(operator, of) => {
+            Expression::Variable(k) => variables[*k],
+            Expression::Constant(constant) => constant.value(width),
+            Expression::Apply(operator, of) => {
                 let of: Vec<u64> = of.iter().map(|part| part.value(width, variables)).collect();
                 (OPERATORS[*operator].value)(width, &of)
             }
@@ -137,8 +137,8 @@ impl Form {
     /// The term over these elements, which are of one width.
     pub fn term(&self, variables: &[Term]) -> Term {
         match self {
-            Form::Variable(k) => variables[*k],
-            Form::Constant(constant) => {
+            Expression::Variable(k) => variables[*k],
+            Expression::Constant(constant) => {
                 let w = variables[0].width();
                 let low = |value| Bits::from_u64(w, value);
                 Term::bits(match constant {
@@ -149,7 +149,7 @@ impl Form {
                     Constant::Most => low(1).shl_u32(w - 1).not(),
                 })
             }
-            Form::Apply(operator, of) => {
+            Expression::Apply(operator, of) => {
                 let of: Vec<Term> = of.iter().map(|part| part.term(variables)).collect();
                 (OPERATORS[*operator].term)(&of)
             }
@@ -157,12 +157,12 @@ impl Form {
     }
 }
 
-impl fmt::Display for Form {
+impl fmt::Display for Expression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Form::Variable(k) => f.write_str(VARIABLES[*k]),
-            Form::Constant(constant) => f.write_str(constant.name()),
-            Form::Apply(operator, of) => {
+            Expression::Variable(k) => f.write_str(VARIABLES[*k]),
+            Expression::Constant(constant) => f.write_str(constant.name()),
+            Expression::Apply(operator, of) => {
                 write!(f, "{}(", OPERATORS[*operator].name)?;
                 for (k, part) in of.iter().enumerate() {
                     write!(f, "{}{part}", if k == 0 { "" } else { ", " })?;
