@@ -104,7 +104,7 @@ impl Words {
                 bits => b::zext(b::extract(whole, from, bits), self.word),
             }
         };
-        let at = |k: u32| self.from_bit([word(k), word(k + 1)], by);
+        let at = |k: u32| self.word_at([word(k), word(k + 1)], by);
         Some([at(0)?, at(1)?])
     }
 
@@ -158,7 +158,7 @@ impl Words {
             C::Extract => {
                 let lo = u32::try_from(args[1].as_int()?).ok()?;
                 let words = self.of(args[0])?;
-                resize(self.from_bit(words, lo)?, t.width(), false)
+                resize(self.word_at(words, lo)?, t.width(), false)
             }
             C::SatSS | C::SatSU | C::SatUU => {
                 let words = self.extended(args[0], signed)?;
@@ -193,7 +193,7 @@ impl Words {
         let wide = wide.contains(&x.width()) && t.width() <= self.word;
         let spare = self.word.checked_sub(field.width()).filter(|_| wide)?;
         let words = self.of(x)?;
-        let word = self.from_bit(words, u32::try_from(lo.as_int()?).ok()?)?;
+        let word = self.word_at(words, u32::try_from(lo.as_int()?).ok()?)?;
         let top = moved(OpCode::BvShl, word, spare)?;
         resize(moved(down_by(signed), top, spare)?, t.width(), signed)
     }
@@ -422,7 +422,7 @@ impl Words {
             0 => [low, high],
             _ if by >= 2 * word => [fill; 2],
             _ if by >= word => [moved(code, high, by - word)?, fill],
-            _ => [self.from_bit([low, high], by)?, shifted(code, high, by)?],
+            _ => [self.word_at([low, high], by)?, shifted(code, high, by)?],
         })
     }
 
@@ -464,7 +464,7 @@ impl Words {
     }
 
     /// The word that begins at a bit.
-    fn from_bit(&self, [low, high]: Pair, lo: u32) -> Option<Term> {
+    fn word_at(&self, [low, high]: Pair, lo: u32) -> Option<Term> {
         if lo >= self.word {
             return moved(OpCode::BvLshr, high, lo - self.word);
         }

@@ -28,7 +28,7 @@ const LONG_SUMS: [Row; 1] = [("u8", "+u32", "select(a[x] > 100, u32(3), u32(1))"
 
 /// On `x86-64-v3`.
 #[rustfmt::skip]
-const LOOPS: [Row; 104] = [
+const LOOPS: [Row; 107] = [
     // Bits are counted in bytes, which are added at once or by neighbours.
     ("u64", "+u64", "popcount(a[x])", 4, 4.5),
     ("u32", "u16", "u16(popcount(a[x]))", 16, 12.5),
@@ -142,6 +142,9 @@ const LOOPS: [Row; 104] = [
     // Functions of few bits, looked up.
     ("u8", "u8", "popcount(a[x])", 32, 3.0),
     ("i8", "i8", "clz(a[x] ^ b[x])", 32, 3.5),
+    ("u16", "u16", "clz(a[x])", 16, 5.5),
+    ("u16", "u8", "u8(clz(a[x]))", 32, 14.0),
+    ("u16", "u16", "clz(a[x]) - popcount(a[x])", 16, 8.5),
     ("u8", "u8", "lookup([7, 1, 3, 200, 9, 4, 4, 2], a[x] & 7)", 32, 1.0),
     ("u8", "i8", "lookup([1, -5, 3, 7, -9, 11, 13, 15, 2, 4, 6, 8, 10, 12, 14, 16, 3, 1, 4, 1, 5], a[x] & 31)", 32, 3.0),
     ("i32", "f32", "lookup([0.5, 1.5, -2.5, 3, 4, 5, 6, 7], a[x] & 7)", 8, 1.5),

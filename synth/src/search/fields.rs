@@ -61,38 +61,48 @@ impl Search<'_> {
         self.solve(&whole, depth + 1)
     }
 
-    /// The ones of an element of an expression: those of its bytes, added up at once, or neighbours of
-    /// them in twice their width until that is the element's.
+    /// The ones of an element of an expression, or the zeros above its first one, by those of its bytes: ones
+    /// are added up at once, and both are joined by neighbours in twice their width until that is the element's.
     pub(super) fn by_counted_parts(
         &mut self,
         e: &Expression,
         choices: &mut Choices,
         t: Term,
     ) -> Option<(u64, How)> {
-        let x = *t.args_of(OpCode::Popcnt)?.first()?;
-        let w = t.sort().width()?;
+        let (op, args) = t.as_app()?;
+        let joined = match op.code {
+            OpCode::Popcnt => sum_of_parts,
+            OpCode::Clz => zeros_of_two_parts,
+            _ => return None,
+        };
+        let (x, w) = (args[0], t.width());
         if w <= BYTE || !w.is_multiple_of(BYTE) {
             return None;
         }
-        let ones = b::app(Op::new(OpCode::Popcnt), &[other_lane(0, BYTE)]);
-        let bytes = self.named_parts(e, choices, x, ones)?;
-        let sum = sum_of_parts(BYTE, w);
+        let count = b::app(op, &[other_lane(0, BYTE)]);
+        let bytes = self.named_parts(e, choices, x, count)?;
+        let by_halves = self.joined_by_halves(e, choices, (bytes, w), joined);
+        if op.code == OpCode::Clz {
+            return by_halves;
+        }
         let leaves = vec![bytes];
-        let at_once = self.by_one_view(e, choices, View { root: sum, leaves });
-        cover::cheaper(at_once, self.added_by_halves(e, choices, bytes, w))
+        let root = sum_of_parts(BYTE, w);
+        let at_once = self.by_one_view(e, choices, View { root, leaves });
+        cover::cheaper(at_once, by_halves)
     }
 
-    /// The sum of the bytes of a value in its width, neighbours added in twice their width at each step.
-    fn added_by_halves(
+    /// What is counted in an element, of what is counted in its bytes: neighbours are joined in twice their
+    /// width at each step.
+    fn joined_by_halves(
         &mut self,
         e: &Expression,
         choices: &mut Choices,
-        bytes: Term,
-        w: u32,
+        (bytes, w): (Term, u32),
+        joined: fn(u32, u32) -> Term,
     ) -> Option<(u64, How)> {
         let (mut counted, mut part) = (bytes, BYTE);
         while part < w {
-            counted = self.named_parts(e, choices, counted, sum_of_parts(part, 2 * part))?;
+            counted = self.named_parts(e, choices, counted, joined(part, 2 * part))?;
             part *= 2;
         }
         self.same(e, choices, counted)
@@ -142,6 +152,15 @@ fn sum_of_parts(width: u32, lane: u32) -> Term {
     let of = other_lane(0, lane);
     let all = (0..lane / width).map(|k| b::zext(b::extract(of, k * width, width), lane));
     all.reduce(b::add).expect("a lane has parts")
+}
+
+/// The zeros above the first one of two parts of a width, of those of each, in the lane's: where the upper
+/// one is empty, those of the lower one too.
+fn zeros_of_two_parts(width: u32, lane: u32) -> Term {
+    let of = other_lane(0, lane);
+    let zeros = |k: u32| b::zext(b::extract(of, k * width, width), lane);
+    let all = b::eq(zeros(1), Term::bv(lane, width.into()));
+    b::add(zeros(1), b::ite(all, zeros(0), b::zero(lane)))
 }
 
 /// So many parts, the first lowest.
