@@ -82,7 +82,9 @@ fn extremes_shifts_and_counts_at_every_width() {
                 let t = shift(x, by);
                 let code = t.as_app().expect("a shift").0.code;
                 let all = [OpCode::BvAshr, OpCode::BvLshr];
-                let all = all.into_iter().filter(|down| code == OpCode::BvShl || code == *down);
+                let all = all
+                    .into_iter()
+                    .filter(|down| code == OpCode::BvShl || code == *down);
                 for down in all {
                     let ways = |count, down_by_negative| {
                         let ways = BothWays {

@@ -17,16 +17,17 @@ impl Search<'_> {
         let down = match t.as_app().map(|(op, _)| op.code) {
             Some(OpCode::BvAshr) => &[OpCode::BvAshr][..],
             Some(OpCode::BvLshr) => &[OpCode::BvLshr],
-            Some(OpCode::BvShl) => &[OpCode::BvAshr, OpCode::BvLshr],
+            Some(OpCode::BvShl) => &[OpCode::BvLshr, OpCode::BvAshr],
             _ => &[],
         };
         let once = !self.memory.one_way.contains(&t);
         let ways = down.iter().filter(|_| once);
-        let ways = ways.filter_map(|down| self.candidates.both_ways(lane_width(t), *down));
-        let shifted: Vec<Term> = ways.filter_map(|ways| shifted_both_ways(t, ways)).collect();
+        let mut ways = ways.filter_map(|down| self.candidates.both_ways(lane_width(t), *down));
+        let shifted = ways.find_map(|ways| shifted_both_ways(t, ways));
         // Its arms are shifts too, which would be written like this without end.
-        let arms = shifted.iter().filter_map(|t| t.args_of(OpCode::Ite));
-        self.memory.one_way.extend(arms.flat_map(|a| &a[1..]));
+        let arms = shifted.and_then(|t| t.args_of(OpCode::Ite));
+        let arms = arms.iter().flat_map(|a| &a[1..]);
+        self.memory.one_way.extend(arms);
         shifted.into_iter().chain(alternatives(t)).collect()
     }
 
