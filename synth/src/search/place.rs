@@ -10,7 +10,7 @@ use super::extended::zero_extended;
 use super::lanewise::lane_goal;
 use crate::fragment::{self, lane_width};
 use crate::goal::{Goal, leaf};
-use crate::lanes::{self, LaneExpr, LaneOp};
+use crate::lanes::{LaneExpr, LaneOp};
 use crate::matching::summands;
 use crate::widths::Widths;
 use autoir::program::{Argument, Node, Value};
@@ -25,7 +25,7 @@ const ACROSS_GOALS: usize = 40;
 /// Goals for a window that is covered and whose lanes have nothing that instructions across lanes bring
 /// together.
 pub(super) const APART_GOALS: usize = 64;
-/// Goals for one whose lanes have, where these are no sums of products, for which there are many instructions.
+/// Goals for one whose lanes have, where these are no sums, for which there are many instructions.
 const AMONG_GOALS: usize = 512;
 
 impl Search<'_> {
@@ -306,9 +306,7 @@ fn lie_among_each_other(e: &Expression) -> bool {
 impl Search<'_> {
     /// How many goals a window that is covered may have come to when what instructions mean was looked at.
     pub(super) fn goals_beside_a_cover(&mut self, goal: &Goal) -> usize {
-        let multiplies = |t: &Term| lanes::operators_of(*t).contains(&OpCode::BvMul);
-        let products = |t: Term| summands(t).iter().filter(|t| multiplies(t)).count();
-        if goal.live().next().is_some_and(|t| products(t) > 1) {
+        if goal.live().next().is_some_and(|t| summands(t).len() > 1) {
             return self.limits.goals;
         }
         let across = self.expression(goal);
