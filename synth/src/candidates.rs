@@ -271,7 +271,14 @@ impl Candidates {
             let sum = c.lane().and_then(|f| f.term.args_of(OpCode::BvAdd));
             sum.is_some_and(|args| args.iter().all(|t| t.as_var().is_some()))
         };
-        let widest = || self.list.iter().filter(adds).map(|c| c.natural).max();
+        let widest = || {
+            // From the widest down: what others do to a lane is not worked out for this.
+            let add = crate::lanes::signature_of(OpCode::BvAdd);
+            let all = self.list.iter().filter(|c| c.signature() & add != 0);
+            let mut all: Vec<&Candidate> = all.collect();
+            all.sort_by_key(|c| std::cmp::Reverse(c.natural));
+            all.into_iter().find(adds).map(|c| c.natural)
+        };
         *self.widest_sum.get_or_init(widest)
     }
 

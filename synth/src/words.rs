@@ -4,9 +4,9 @@
 //! sums carry, differences borrow, products are made of those of halves, shifts cross from one word to
 //! the other (Knuth, TAOCP 4.3.1, with two digits; compilers call it expansion of integers). It is
 //! what remains when nothing simpler is known: of one operator, or of whatever a term computes, where a
-//! machine has no elements so wide. What is a quotient, a float or looked up is left alone.
+//! machine has no elements so wide. What is a quotient by no constant, a float or looked up is left alone.
 
-use crate::alternatives::integers::{ones, zero};
+use crate::alternatives::integers::{ones, simpler, zero};
 use crate::goal::leaf;
 use crate::legal::{self, raw, resize};
 use crate::masks::mask;
@@ -16,6 +16,7 @@ use semantics::op::{Op, OpCode};
 use semantics::range::range;
 use semantics::sort::Sort;
 use semantics::term::Term;
+use smt::quotient::by_constant;
 use std::collections::HashMap;
 
 /// Bits of the widest element that registers have anywhere.
@@ -247,7 +248,7 @@ impl Words {
                 let (x, y) = (self.of(args[1])?, self.of(args[2])?);
                 choice(self.narrow(args[0])?, x, y)
             }
-            _ => self.by_definition(op, args, x.width()),
+            _ => self.by_definition(op, args, x),
         }
     }
 
@@ -270,45 +271,20 @@ impl Words {
         Some([low, if signed { sign(low)? } else { self.zero() }])
     }
 
-    /// What is defined by comparisons, shifts and counts of words.
-    fn by_definition(&mut self, op: Op, args: &[Term], width: u32) -> Option<Pair> {
+    /// What is written by simpler operators, and counts of bits by those of words.
+    fn by_definition(&mut self, op: Op, args: &[Term], x: Term) -> Option<Pair> {
         use OpCode as C;
-        let number = |n: u32| Term::bv(width, n.into());
         match op.code {
-            C::Smin | C::Smax | C::Umin | C::Umax => {
-                let signed = matches!(op.code, C::Smin | C::Smax);
-                let less_than = if signed { C::BvSlt } else { C::BvUlt };
-                let (x, y) = (args[0], args[1]);
-                let (x, y) = (self.extended(x, signed)?, self.extended(y, signed)?);
-                let below = less(less_than, x, y)?;
-                match op.code {
-                    C::Smin | C::Umin => choice(below, x, y),
-                    _ => choice(below, y, x),
-                }
+            C::Smin | C::Smax | C::Umin | C::Umax | C::Abs | C::Rotl | C::Rotr => {
+                self.of(*simpler(op, args, x).first()?)
             }
-            C::Abs => {
-                let x = self.extended(args[0], true)?;
-                let negative = two(C::BvSlt, x[1], self.zero())?;
-                choice(negative, difference([self.zero(); 2], x)?, x)
-            }
-            C::Rotl | C::Rotr if width.is_power_of_two() => {
-                let back = raw(Op::new(C::BvNeg), &[args[1]])?;
-                let within = |n: Term| two(C::BvAnd, n, number(width - 1));
-                let (n, back) = (within(args[1])?, within(back)?);
-                let (left, right) = if op.code == C::Rotl {
-                    (n, back)
-                } else {
-                    (back, n)
-                };
-                let up = two(C::BvShl, args[0], left)?;
-                self.of(two(C::BvOr, up, two(C::BvLshr, args[0], right)?)?)
-            }
+            C::BvUdiv | C::BvUrem | C::BvSdiv | C::BvSrem => self.of(by_constant(op, args)?),
             C::Popcnt => {
                 let words = self.extended(args[0], false)?;
                 let [low, high] = words.map(|w| raw(Op::new(C::Popcnt), &[w]));
                 Some([two(C::BvAdd, low?, high?)?, self.zero()])
             }
-            C::Clz | C::Ctz if width == 2 * self.word => {
+            C::Clz | C::Ctz if x.width() == 2 * self.word => {
                 let [low, high] = self.of(args[0])?;
                 let (first, second) = if op.code == C::Clz {
                     (high, low)

@@ -17,7 +17,7 @@ use semantics::sort::Sort;
 use semantics::term::Term;
 
 /// Equal terms, likeliest first.
-pub(super) fn simpler(op: Op, args: &[Term], t: Term) -> Vec<Term> {
+pub(crate) fn simpler(op: Op, args: &[Term], t: Term) -> Vec<Term> {
     use OpCode as C;
     let Sort::Bv(w) = t.sort() else {
         return Vec::new();

@@ -1,15 +1,15 @@
 //! Fields: functions of whole elements by the same function of their parts.
 //!
-//! In: goals whose elements count bits, where those of narrower elements are counted or looked up for
-//! less. Out: goals over the parts, which stand where they are, and what is made of them:
+//! In: goals and values whose elements count bits, where those of narrower elements are counted or looked up
+//! for less. Out: the same over the parts, which stand where they are, and what is made of them:
 //! the ones of an element are those of its bytes, the zeros above the first one are those of its
 //! upper half, and where that is empty those of the lower half too.
 //!
 //! It proposes; what is chosen is claimed and proved like all else.
 
+use super::Search;
 use super::cover::{self, Choices, Expression, How};
 use super::views::{View, other_lane};
-use super::{Search, cheaper};
 use crate::cost::Cost;
 use crate::fragment::replace;
 use crate::goal::Goal;
@@ -27,38 +27,7 @@ impl Search<'_> {
     /// A goal about bits of wider elements by one about parts of them.
     pub(super) fn by_fields(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
         let counted = goal.with_all(&mut ones_of_bytes);
-        let ones = counted.and_then(|counted| self.solve(&counted, depth + 1));
-        cheaper(ones, self.zeros_of_halves(goal, depth))
-    }
-
-    /// Leading zeros by those of halves, which lie in a register of their own.
-    fn zeros_of_halves(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
-        let half = goal.element / 2;
-        let values = goal.with_all(&mut |t| {
-            let x = *t.args_of(OpCode::Clz)?.first()?;
-            (half >= BYTE && half.is_multiple_of(BYTE)).then_some(x)
-        })?;
-        let values = self.named_goal(&values, depth)?;
-        let part = |t: Term, upper: bool| b::extract(t, if upper { half } else { 0 }, half);
-        let zeros = |t: Term| b::app(Op::new(OpCode::Clz), &[t]);
-        let parts = |t: &Option<Term>| [false, true].map(|upper| t.map(|t| zeros(part(t, upper))));
-        let halves = Goal {
-            element: half,
-            elements: values.elements.iter().flat_map(parts).collect(),
-        };
-        let counts = self.named_goal(&halves, depth)?;
-        let whole = |k: usize| {
-            let (lower, upper) = (counts.elements[2 * k]?, counts.elements[2 * k + 1]?);
-            let wide = |t: Term| b::zext(t, goal.element);
-            let empty = b::eq(part(values.elements[k]?, true), b::zero(half));
-            let more = b::ite(empty, wide(lower), b::zero(goal.element));
-            Some(b::add(wide(upper), more))
-        };
-        let whole = Goal {
-            element: goal.element,
-            elements: (0..goal.elements.len()).map(whole).collect(),
-        };
-        self.solve(&whole, depth + 1)
+        self.solve(&counted?, depth + 1)
     }
 
     /// The ones of an element of an expression, or the zeros above its first one, by those of its bytes: ones
