@@ -162,6 +162,46 @@ fn clamped_places_and_scatters_go_lane_by_lane() {
     );
 }
 
+/// What boundary conditions leave of a row: inside of it the lanes are neighbours.
+#[test]
+fn places_that_wrap_or_are_mirrored_are_one_load_inside() {
+    let x = "ramp((x*8) + -8, 1, 8)";
+    let inside = format!("(x8(0) <= {x}) && ({x} < x8(a.extent.0))");
+    let clamp = format!("max(min({x}, x8(a.extent.0 + -1)), x8(0))");
+    let wrapped = format!("{x} % x8(a.extent.0)");
+    let mirrored = format!(
+        "x8(a.extent.0 + -1) - int32x8((uint32x8)abs(({x} % x8((a.extent.0*2) + -2)) + x8(1 - a.extent.0)))"
+    );
+    let n = 27i64;
+    let a: Vec<i128> = (1..28).collect();
+    let around = |at: i64| at.rem_euclid(n);
+    let back = |at: i64| n - 1 - (at.rem_euclid(2 * n - 2) - (n - 1)).abs();
+    let places: [(String, &dyn Fn(i64) -> i64); 4] = [
+        (wrapped.clone(), &around),
+        (format!("select({inside}, {clamp}, {wrapped})"), &around),
+        (format!("select({inside}, {clamp}, {mirrored})"), &back),
+        (clamp.clone(), &|at| at.clamp(0, n - 1)),
+    ];
+    for (place, at) in places {
+        let body = format!("for (x, 0, o.extent.0/8) {{\no[ramp(x*8, 1, 8)] = a[{place}]\n}}");
+        let wanted: Vec<i128> = (-8..48)
+            .map(|x| a[usize::try_from(at(x)).unwrap()])
+            .collect();
+        assert_eq!(result(BYTES, &body, &a, 56), wanted, "{place}");
+        let kernel = kernel_of(&body);
+        let given = kernel.arrays.iter().position(|a| a.name == "a");
+        let mut dense = 0;
+        kernel::visit::for_each_stmt(&kernel.body, &mut |stmt, _| {
+            if let kernel::tree::Stmt::Assign(assign) = stmt
+                && let kernel::tree::ExprKind::Load(from) = &assign.value.kind
+            {
+                dense += u32::from(Some(from.array) == given && from.lanes == 8);
+            }
+        });
+        assert_eq!(dense, 1, "{place}");
+    }
+}
+
 #[test]
 fn reductions_shuffles_and_allocations() {
     let body = "allocate s[int32 * 4]\n\
