@@ -12,47 +12,61 @@ use super::value::{LANE, Number, expr, least, product};
 use kernel::index::Index;
 use kernel::tree::{Expr, ExprKind, Id, Stmt};
 use kernel::types::Type;
+use std::collections::BTreeMap;
 
 /// With fewer lanes, to ask takes as long as to load one by one.
 const MIN_LANES: u32 = 8;
 
-/// Places where no lane is outside, and what is at least 1 where that is so.
+/// Places where no lane is outside.
 struct Free {
     place: Index,
-    holds: Option<Index>,
+    /// That is so where each of these is at least 1.
+    holds: Vec<Index>,
 }
 
 impl Free {
     /// A place that is what it is wherever it lies.
     fn always(place: &Index) -> Free {
-        let (place, holds) = (place.clone(), None);
+        let (place, holds) = (place.clone(), Vec::new());
         Free { place, holds }
     }
 
     /// One that is so only where something more holds.
-    fn if_also(self, more: Index) -> Free {
-        let holds = match self.holds {
-            Some(holds) => least(&holds, &more),
-            None => more,
-        };
-        let (place, holds) = (self.place, Some(holds));
-        Free { place, holds }
+    fn if_also(mut self, more: impl IntoIterator<Item = Index>) -> Free {
+        self.holds.extend(more);
+        self
     }
 
     /// Made of two.
     fn both(place: Index, a: Free, b: Free) -> Free {
         let holds = a.holds;
-        let free = Free { place, holds };
-        match b.holds {
-            Some(more) => free.if_also(more),
-            None => free,
-        }
+        Free { place, holds }.if_also(b.holds)
     }
 
     /// A number that is 0 where its condition holds, whatever it is multiplied by.
     fn is_nothing(&self) -> bool {
         normal(&self.place).constant_value() == Some(0)
     }
+}
+
+/// The least of some numbers: of those that differ by a constant one is enough.
+fn least_of(numbers: Vec<Index>) -> Option<Index> {
+    let mut by_rest: BTreeMap<Index, i64> = BTreeMap::new();
+    let mut work = numbers;
+    while let Some(number) = work.pop() {
+        if let Index::Min(a, b) = number {
+            work.extend([*a, *b]);
+            continue;
+        }
+        let sum = Sum::of(&number)?;
+        let (constant, rest) = sum.split_constant();
+        let least = by_rest.entry(rest.to_index()).or_insert(constant);
+        *least = constant.min(*least);
+    }
+    let numbers = by_rest
+        .into_iter()
+        .map(|(rest, constant)| rest.offset(constant));
+    numbers.reduce(|a, b| least(&a, &b))
 }
 
 /// What `min(max(t, 0), 1)` is the truth value of, as a number.
@@ -85,14 +99,18 @@ fn free(index: &Index, last: i64) -> Free {
     if let Some(inside) = truth(index)
         && let Some(all) = in_all_lanes(inside, last)
     {
-        return Free::always(&Index::Const(1)).if_also(all);
+        return Free::always(&Index::Const(1)).if_also([all]);
     }
-    let inside = |moving: &Index, conditions: &dyn Fn(&Index) -> Index| {
+    let inside = |moving: &Index, conditions: &dyn Fn(&Index) -> Vec<Index>| {
         let inner = free(moving, last);
         // Lanes are evenly apart, so that the others lie between these.
         Sum::of(&inner.place)?.split(LANE)?;
         let at = |lane: i64| inner.place.substitute(LANE, &Index::Const(lane));
-        let ends = least(&conditions(&at(0)), &conditions(&at(last)));
+        let ends = [0, last]
+            .map(at)
+            .into_iter()
+            .flat_map(|place| conditions(&place));
+        let ends: Vec<Index> = ends.collect();
         Some(inner.if_also(ends))
     };
     let found = match index {
@@ -109,13 +127,13 @@ fn free(index: &Index, last: i64) -> Free {
             (of_a, _) => {
                 let (moving, end) = if of_a { (a, b) } else { (b, a) };
                 inside(moving, &|place| match index {
-                    Index::Min(..) => end.minus(place).offset(1),
-                    _ => place.minus(end).offset(1),
+                    Index::Min(..) => vec![end.minus(place).offset(1)],
+                    _ => vec![place.minus(end).offset(1)],
                 })
             }
         },
         Index::Mod(moving, end) if !end.mentions(LANE) => {
-            inside(moving, &|place| least(&place.offset(1), &end.minus(place)))
+            inside(moving, &|place| vec![place.offset(1), end.minus(place)])
         }
         _ => None,
     };
@@ -131,7 +149,7 @@ impl Importer<'_> {
             return None;
         }
         let found = free(&number.index, i64::from(lanes) - 1);
-        let holds = normal(&least(&found.holds?, &Index::Const(1)));
+        let holds = least(&least_of(found.holds)?, &Index::Const(1));
         let plain = Number::new(&found.place, number.ty);
         let (base, factor) = plain.ramp()?;
         if factor.constant_value() != Some(1) {
