@@ -398,3 +398,102 @@ def staged_input(s, a):
     if s: o.vectorize(x, 8)
     else: o.tile(x, y, xi, yi, 32, 8).vectorize(xi, 8)
     return o
+
+
+@case([img("a", "u8")], [img("o", "u8")])
+def local_threshold(s, a):
+    """Beside the mean of a window, from sums over rows and columns that slide."""
+    o, rows, cols, e = F("local_threshold"), F("rows"), F("cols"), hl.BoundaryConditions.mirror_image(a)
+    rows[x, y] = sum((cast(u16, e[x + i, y]) for i in range(-3, 4)), hl.u16(0))
+    cols[x, y] = sum((rows[x, y + j] for j in range(-3, 4)), hl.u16(0))
+    o[x, y] = select(cast(u16, a[x, y]) * 49 + 245 < cols[x, y], hl.u8(0), hl.u8(255))
+    o.vectorize(x, 16)
+    if s: rows.store_root().compute_at(o, y).fold_storage(y, 8).vectorize(x, 16)
+    else: rows.compute_root().vectorize(x, 16)
+    return o
+
+
+@case([img("a", "f32")], [img("o", "f32")], tol=1e-3)
+def wavelet_wrapped(s, a):
+    """Eight taps with a signal that goes on as it began."""
+    o, e = F("wavelet_wrapped"), hl.BoundaryConditions.repeat_image(a)
+    taps = [0.23, 0.71, 0.63, -0.03, -0.19, 0.03, 0.03, -0.01]
+    o[x, y] = sum((e[x + i, y] * t for i, t in enumerate(taps)), hl.f32(0.0))
+    return plain(o, s, 8)
+
+
+@case([img("a", "i16"), ("m", "bool", E(W, H))], [("o", "i32", E(H)), ("n", "u16", E(H))])
+def masked_sums(s, a, m):
+    """Sums of what a mask has, and how many."""
+    o, n, r = F("masked_sums"), F("n"), RDom([(0, a.width())], "r")
+    o[y] += select(m[r, y], cast(i32, a[r, y]), 0)
+    n[y] += cast(u16, m[r, y])
+    for f in (o, n):
+        if s: f.update().atomic().vectorize(r, 16)
+        else: f.vectorize(y, 8, G).update().vectorize(y, 8, G)
+    return [o, n]
+
+
+@case([rgb("a", "u8")], [rgb("o", "u8")])
+def vibrance(s, a):
+    """More colour where there is little of it: by the distance of the greatest from the least."""
+    o = F("vibrance")
+    most, low = hl.max(a[x, y, 0], a[x, y, 1], a[x, y, 2]), hl.min(a[x, y, 0], a[x, y, 1], a[x, y, 2])
+    mean = cast(i16, (cast(u16, a[x, y, 0]) + 2 * cast(u16, a[x, y, 1]) + a[x, y, 2]) >> 2)
+    by = cast(i16, 255 - (most - low)) >> 2
+    o[x, y, c] = hl.saturating_cast(u8, cast(i16, a[x, y, c]) + (((cast(i16, a[x, y, c]) - mean) * by) >> 7))
+    o.bound(c, 0, 3)
+    if s: o.reorder(c, x, y).unroll(c).vectorize(x, 32)
+    else: o.vectorize(x, 16)
+    return o
+
+
+@case([("a", "u8", E(lambda w, h: 3 * w, H))], [("o", "u8", E(lambda w, h: 4 * w, H))])
+def base64_like(s, a):
+    """Three bytes to four of six bits."""
+    o = F("base64_like")
+    v = lambda i: cast(u32, a[(x / 4) * 3 + i, y])
+    word = (v(0) << 16) | (v(1) << 8) | v(2)
+    o[x, y] = cast(u8, (word >> cast(u32, 18 - 6 * (x % 4))) & 63)
+    o.align_bounds(x, 4)
+    if s: o.vectorize(x, 32)
+    else: o.vectorize(x, 16)
+    return o
+
+
+@case([img("a", "f64"), img("b", "f64")], [("o", "f64", E(H))], tol=1e-6)
+def kahan_rows(s, a, b):
+    """Sums with what rounding took, as Tuples."""
+    k2, o, r = F("k2"), F("kahan_rows"), RDom([(0, a.width())], "r")
+    k2[y] = (hl.f64(0.0), hl.f64(0.0))
+    term = a[r, y] * b[r, y] - k2[y][1]
+    total = hl.strict_float(k2[y][0] + term)
+    k2[y] = (total, hl.strict_float(hl.strict_float(total - k2[y][0]) - term))
+    o[y] = k2[y][0]
+    k2.compute_root()
+    if s: k2.vectorize(y, 4, G).update().reorder(y, r.x).vectorize(y, 4, G)
+    else: k2.update().reorder(r.x, y)
+    return o
+
+
+@case([img("a", "u8"), img("p", "u8")], [img("o", "u8"), img("q", "u8")])
+def motion_history(s, a, p):
+    """A Tuple of results: what moved, and for how long it has not."""
+    o = F("motion_history")
+    moved = hl.absd(a[x, y], p[x, y]) > 24
+    o[x, y] = (select(moved, hl.u8(255), hl.u8(0)), select(moved, hl.u8(255), p[x, y] - hl.min(p[x, y], hl.u8(16))))
+    return plain(o, s, 16)
+
+
+@case([("a", "i8", E(W, H)), ("w", "i8", E(W, 8)), ("z", "i32", E(8))], [("o", "i8", E(8, H))])
+def dense_rows_i8(s, a, w, z):
+    """A fully connected layer: sums over the innermost dimension."""
+    o, t, r = F("dense_rows_i8"), F("t"), RDom([(0, a.width())], "r")
+    t[x, y] = z[x] >> 16
+    t[x, y] += cast(i32, cast(i16, a[r, y]) * cast(i16, w[r, x]))
+    o[x, y] = hl.saturating_cast(i8, hl.rounding_shift_right(t[x, y], hl.u32(9)))
+    o.bound(x, 0, 8).vectorize(x, 8)
+    t.compute_at(o, y)
+    if s: t.update().atomic().vectorize(r, 32)
+    else: t.vectorize(x, 8).update().atomic().vectorize(r, 16).unroll(x, 2)
+    return o
