@@ -28,10 +28,7 @@ const LONG_SUMS: [Row; 1] = [("u8", "+u32", "select(a[x] > 100, u32(3), u32(1))"
 
 /// On `x86-64-v3`.
 #[rustfmt::skip]
-const LOOPS: [Row; 112] = [
-    // Words are chosen by bytes.
-    ("i16", "i16", "select(a[x] > b[x], a[x] + 5, b[x] * 3)", 16, 2.5),
-    ("u16", "u16", "select(a[x] > b[x], a[x] + 5, b[x] * 3)", 16, 3.0),
+const LOOPS: [Row; 110] = [
     // Factors of 64 bits that steps compute otherwise than the window has them: proved step by step.
     ("i64", "i64", "(a[x] >> 20) * b[x]", 4, 7.0),
     ("i64", "i64", "rounding_shr((a[x] >> 20) * (b[x] >> 40), 12)", 4, 12.0),

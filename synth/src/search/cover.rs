@@ -593,7 +593,6 @@ impl Search<'_> {
                 best = cheaper(best, self.same(e, choices, other));
             }
         }
-        best = cheaper(best, self.by_chosen_bytes(e, choices, t));
         best = cheaper(best, self.by_extended_leaf(e, choices, t));
         let known = best.is_some();
         best = cheaper(best, self.by_narrowing(e, choices, t, known));

@@ -13,8 +13,6 @@ use super::views::{View, other_lane};
 use crate::cost::Cost;
 use crate::fragment::replace;
 use crate::goal::Goal;
-use crate::legal::{raw, two};
-use crate::masks::mask;
 use autoir::program::Value;
 use semantics::build as b;
 use semantics::op::{Op, OpCode};
@@ -60,28 +58,6 @@ impl Search<'_> {
         let root = sum_of_parts(BYTE, w);
         let at_once = self.by_one_view(e, choices, View { root, leaves });
         cover::cheaper(at_once, by_halves)
-    }
-
-    /// A choice between elements by that between their bytes: a mask has ones or zeros in all of them.
-    pub(super) fn by_chosen_bytes(
-        &mut self,
-        e: &Expression,
-        choices: &mut Choices,
-        t: Term,
-    ) -> Option<(u64, How)> {
-        let w = t.sort().width()?;
-        let &[condition, x, y] = t.args_of(OpCode::Ite)? else {
-            return None;
-        };
-        let plain = [x, y].iter().all(|t| t.as_bits().is_none());
-        if !plain || w <= BYTE || !w.is_multiple_of(BYTE) {
-            return None;
-        }
-        let leaves = vec![mask(condition, w)?, x, y];
-        let sign = two(OpCode::BvSlt, other_lane(0, BYTE), Term::bv(BYTE, 0))?;
-        let root = Op::new(OpCode::Ite);
-        let root = raw(root, &[sign, other_lane(1, BYTE), other_lane(2, BYTE)])?;
-        self.by_one_view(e, choices, View { root, leaves })
     }
 
     /// What is counted in an element, of what is counted in its bytes: neighbours are joined in twice their
