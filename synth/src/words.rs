@@ -12,7 +12,7 @@ use crate::legal::{self, raw, resize};
 use crate::masks::mask;
 use semantics::bits::Bits;
 use semantics::build as b;
-use semantics::op::{Op, OpCode};
+use semantics::op::{Op, OpCode, Smt};
 use semantics::range::range;
 use semantics::sort::Sort;
 use semantics::term::Term;
@@ -275,9 +275,13 @@ impl Words {
     fn by_definition(&mut self, op: Op, args: &[Term], x: Term) -> Option<Pair> {
         use OpCode as C;
         match op.code {
-            C::Smin | C::Smax | C::Umin | C::Umax | C::Abs | C::Rotl | C::Rotr => {
+            C::Smin | C::Smax | C::Umin | C::Umax | C::Abs => {
                 self.of(*simpler(op, args, x).first()?)
             }
+            C::Rotl | C::Rotr => match op.code.info().smt {
+                Smt::Defined(expand) => self.of(expand(&op.params, args)),
+                _ => None,
+            },
             C::BvUdiv | C::BvUrem | C::BvSdiv | C::BvSrem => self.of(by_constant(op, args)?),
             C::Popcnt => {
                 let words = self.extended(args[0], false)?;
@@ -678,7 +682,9 @@ mod tests {
             proved_in_words(legal::two(code, x, y).expect("a value"));
         }
         for code in [C::Rotl, C::Rotr] {
-            proved_in_words(legal::two(code, x, Term::bv(64, 13)).expect("a rotation"));
+            for count in [Term::bv(64, 13), Term::bv(64, 77), few, y] {
+                proved_in_words(legal::two(code, x, count).expect("a rotation"));
+            }
         }
         for code in [C::Abs, C::Clz, C::Ctz, C::Popcnt, C::BvNot, C::BvNeg] {
             proved_in_words(raw(Op::new(code), &[x]).expect("a value"));

@@ -84,6 +84,22 @@ impl Search<'_> {
         };
         self.solve(&sum, depth + 1)
     }
+
+    /// The elements of a register that holds a goal.
+    fn named_goal(&mut self, goal: &Goal, depth: usize) -> Option<Goal> {
+        if goal.input_part().is_some() {
+            return Some(goal.clone());
+        }
+        let (value, _) = self.solve(goal, depth + 1)?;
+        let register = self.named(value);
+        let element = |(k, t): (usize, &Option<Term>)| {
+            t.map(|_| b::extract(register, k as u32 * goal.element, goal.element))
+        };
+        Some(Goal {
+            element: goal.element,
+            elements: goal.elements.iter().enumerate().map(element).collect(),
+        })
+    }
 }
 
 impl Signs {
