@@ -203,6 +203,8 @@ pub struct Search<'a> {
     bound: Cost,
     /// Whether the goal at hand is an operand of a movement: movements are at most two deep.
     moving: bool,
+    /// Whether elements stay as wide as they are.
+    undivided: bool,
     /// Lane searches by goal and number of lanes: the bound on the cost, and the answer.
     lane_answers: HashMap<(LaneGoal, u32), (Cost, LaneAnswer)>,
     /// What has refuted candidates before, here and in other windows.
@@ -281,6 +283,7 @@ impl<'a> Search<'a> {
             solved: HashMap::new(),
             bound: Cost::MAX,
             moving: false,
+            undivided: false,
             lane_answers: HashMap::new(),
             known,
             numbers: lanes::numbers_of(term)
@@ -771,22 +774,6 @@ impl<'a> Search<'a> {
         let found = look(self);
         (self.report.goals, self.report.matches) = spent;
         found
-    }
-
-    /// When the upper half does not matter, the lower half seen as a wider register.
-    fn low_half(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
-        if goal.width() == self.candidates.widths.narrowest() {
-            return self.low_piece(goal);
-        }
-        let vector = goal.width() > self.candidates.widths.narrowest();
-        let (value, cost) = self.solve(&goal.lower_half().filter(|_| vector)?, depth + 1)?;
-        Some((
-            self.graph.add(Node::Cast {
-                value,
-                width: goal.width(),
-            }),
-            cost,
-        ))
     }
 }
 

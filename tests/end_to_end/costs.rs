@@ -28,7 +28,12 @@ const LONG_SUMS: [Row; 1] = [("u8", "+u32", "select(a[x] > 100, u32(3), u32(1))"
 
 /// On `x86-64-v3`.
 #[rustfmt::skip]
-const LOOPS: [Row; 107] = [
+const LOOPS: [Row; 110] = [
+    // Factors of 64 bits that steps compute otherwise than the window has them: proved step by step.
+    ("i64", "i64", "(a[x] >> 20) * b[x]", 4, 7.0),
+    ("i64", "i64", "rounding_shr((a[x] >> 20) * (b[x] >> 40), 12)", 4, 12.0),
+    // As terms are ordered, the lane without a sum has its factors the other way round.
+    ("u32", "u32", "u32(100000 - x) * a[x]", 8, 2.5),
     // Bits are counted in bytes, which are added at once or by neighbours.
     ("u64", "+u64", "popcount(a[x])", 4, 4.5),
     ("u32", "u16", "u16(popcount(a[x]))", 16, 12.5),

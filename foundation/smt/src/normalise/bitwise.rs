@@ -5,9 +5,9 @@
 //! logic is cut where its arguments are, and its arguments stand in order, each once.
 
 use super::Normaliser;
-use super::poly::{Poly, Range, floor_shift, pow2, valuation};
+use super::poly::{Atom, Monomial, Poly, Range, floor_shift, pow2, valuation};
 use num_bigint::BigInt;
-use num_traits::{One, Zero};
+use num_traits::{One, Signed, Zero};
 use semantics::bits::Bits;
 use semantics::build as b;
 use semantics::op::{Op, OpCode};
@@ -117,12 +117,9 @@ impl Normaliser {
         for v in levels.into_iter().rev() {
             let (mut above, mut below) = (Poly::default(), Poly::default());
             for (m, c) in &rest.0 {
-                let part = if valuation(c) >= v {
-                    &mut above
-                } else {
-                    &mut below
-                };
-                part.add_term(m.clone(), c.clone());
+                let multiple = (c / pow2(v)) << v; // towards zero: both keep the sign
+                below.add_term(m.clone(), c - &multiple);
+                above.add_term(m.clone(), multiple);
             }
             let range = self.range(&below);
             let level = floor_shift(&range.lo, v);
@@ -131,6 +128,98 @@ impl Normaliser {
             }
         }
         None
+    }
+
+    /// A sum with what is carried into its upper words, put together: where `p = p1 2^w + p0`, the multiples
+    /// `p1 + floor((2^v p0 + r) / 2^(v+w))` are `floor((2^v p + r) / 2^(v+w))`. So products of words by those
+    /// of halves are what whole ones are.
+    pub(super) fn carries_joined(&mut self, sum: &Poly) -> Option<Poly> {
+        let is_rounding = |m: &Monomial| match m[..] {
+            [a] if !a.signed => {
+                super::constant_extract(a.term).filter(|&(y, lo)| lo > 0 && is_arithmetic(y))
+            }
+            _ => None,
+        };
+        let roundings = sum
+            .0
+            .iter()
+            .filter_map(|(m, c)| Some((m, c, is_rounding(m)?)));
+        let roundings: Vec<_> = roundings.collect();
+        if roundings.len() < 2 {
+            return None;
+        }
+        for &(m, c, (y, lo)) in &roundings {
+            let Some(inner) = self
+                .lifted_whole(y)
+                .filter(|_| lo + m[0].term.width() == y.width())
+            else {
+                continue;
+            };
+            for (part, scale) in &inner.0 {
+                let Some((product, width)) = self.product_of_low(part) else {
+                    continue;
+                };
+                if valuation(scale) + width < lo {
+                    continue;
+                }
+                let upper = self.quotient(&product, width);
+                let factor = c * ((scale << width) >> lo);
+                let there = upper.0.len() == 1
+                    && upper
+                        .0
+                        .iter()
+                        .all(|(m, by)| sum.coefficient(m) == by * &factor);
+                if there {
+                    let mut opened = inner.clone();
+                    opened.0.remove(part);
+                    let opened = opened.plus(&product, scale);
+                    let carried = self.quotient(&opened, lo);
+                    let mut out = sum.plus(&upper, &-factor);
+                    out.0.remove(m);
+                    return Some(out.plus(&carried, c));
+                }
+            }
+        }
+        None
+    }
+
+    /// What is left of a sum of what has no sign without its low bits.
+    fn quotient(&mut self, sum: &Poly, lo: u32) -> Poly {
+        let (all, _) = self.range(sum).width();
+        self.rounded(sum.clone(), all, lo)
+    }
+
+    /// A term's polynomial as an integer, where intervals show that it does not overflow and nothing in it
+    /// has a sign.
+    fn lifted_whole(&mut self, t: Term) -> Option<Poly> {
+        let poly = self.ring(t);
+        self.lifted(&poly, t.width(), false).filter(has_no_sign)
+    }
+
+    /// The whole product of which an atom is the low bits, and how many they are.
+    fn product_of_low(&mut self, part: &Monomial) -> Option<(Poly, u32)> {
+        let [
+            Atom {
+                term,
+                signed: false,
+            },
+        ] = part[..]
+        else {
+            return None;
+        };
+        let width = term.width();
+        let product = self.ring(term);
+        let one = is_arithmetic(term) && product.0.len() == 1;
+        let (factors, by) = product.0.first_key_value().filter(|_| one)?;
+        let mut whole = Poly::default();
+        let more = if by.is_negative() {
+            pow2(width)
+        } else {
+            BigInt::ZERO
+        };
+        whole.add_term(factors.clone(), by + more);
+        let more = self.range(&whole).width().0 > width;
+        (more && has_no_sign(&whole)).then_some((whole, width))
     }
 
     fn bits_of(&mut self, poly: &Poly, all: u32, lo: u32, signed: bool) -> Poly {
@@ -282,6 +371,12 @@ impl Normaliser {
         let all = self.norm(all);
         self.norm(b::bool_to_bit(all))
     }
+}
+
+/// Whether no coefficient is negative, and no unknown.
+fn has_no_sign(sum: &Poly) -> bool {
+    let none = |(m, c): (&Monomial, &BigInt)| c.is_positive() && m.iter().all(|a| !a.signed);
+    sum.0.iter().all(none)
 }
 
 /// Sums, products, complements: what [`Normaliser::ring`] looks into.
