@@ -134,53 +134,62 @@ impl Normaliser {
     /// `p1 + floor((2^v p0 + r) / 2^(v+w))` are `floor((2^v p + r) / 2^(v+w))`. So products of words by those
     /// of halves are what whole ones are.
     pub(super) fn carries_joined(&mut self, sum: &Poly) -> Option<Poly> {
-        let is_rounding = |m: &Monomial| match m[..] {
-            [a] if !a.signed => {
-                super::constant_extract(a.term).filter(|&(y, lo)| lo > 0 && is_arithmetic(y))
-            }
-            _ => None,
-        };
-        let roundings = sum
+        let roundings: Vec<_> = sum
             .0
+            .keys()
+            .filter_map(|m| Some((m, rounding_of_arithmetic(m)?)))
+            .collect();
+        // The bit from which on a product is taken by what may be a `p1`.
+        let starts: BTreeSet<u32> = roundings
             .iter()
-            .filter_map(|(m, c)| Some((m, c, is_rounding(m)?)));
-        let roundings: Vec<_> = roundings.collect();
-        if roundings.len() < 2 {
+            .filter(|(_, (y, _))| y.args_of(OpCode::BvMul).is_some())
+            .map(|&(_, (_, lo))| lo)
+            .collect();
+        if roundings.len() < 2 || starts.is_empty() {
             return None;
         }
-        for &(m, c, (y, lo)) in &roundings {
-            let Some(inner) = self
-                .lifted_whole(y)
-                .filter(|_| lo + m[0].term.width() == y.width())
-            else {
-                continue;
-            };
-            for (part, scale) in &inner.0 {
-                let Some((product, width)) = self.product_of_low(part) else {
-                    continue;
-                };
-                if valuation(scale) + width < lo {
-                    continue;
-                }
-                let upper = self.quotient(&product, width);
-                let factor = c * ((scale << width) >> lo);
-                let there = upper.0.len() == 1
-                    && upper
-                        .0
-                        .iter()
-                        .all(|(m, by)| sum.coefficient(m) == by * &factor);
-                if there {
-                    let mut opened = inner.clone();
-                    opened.0.remove(part);
-                    let opened = opened.plus(&product, scale);
-                    let carried = self.quotient(&opened, lo);
-                    let mut out = sum.plus(&upper, &-factor);
-                    out.0.remove(m);
-                    return Some(out.plus(&carried, c));
-                }
-            }
+        roundings.into_iter().find_map(|(carry, (y, lo))| {
+            let inner = self.ring(y);
+            let parts: Vec<&Monomial> = inner
+                .0
+                .keys()
+                .filter(|m| {
+                    self.low_word(m)
+                        .is_some_and(|(_, start)| starts.contains(&start))
+                })
+                .collect();
+            let whole = !parts.is_empty() && lo + carry[0].term.width() == y.width();
+            let lifted = whole.then(|| self.lifted_whole(y))??;
+            let mut joins = |part| self.carry_joined(sum, carry, (&lifted, lo), part);
+            parts.into_iter().find_map(&mut joins)
+        })
+    }
+
+    /// The same, where the carry is that of `inner` at bit `lo` and `p0` may be this part of it.
+    fn carry_joined(
+        &mut self,
+        sum: &Poly,
+        carry: &Monomial,
+        (inner, lo): (&Poly, u32),
+        part: &Monomial,
+    ) -> Option<Poly> {
+        let (product, width) = self.product_of_low(part)?;
+        let (c, scale) = (sum.coefficient(carry), inner.coefficient(part));
+        if valuation(&scale) + width < lo {
+            return None;
         }
-        None
+        let upper = self.quotient(&product, width);
+        let factor = &c * ((&scale << width) >> lo);
+        let there = |(m, by): (&Monomial, &BigInt)| sum.coefficient(m) == by * &factor;
+        if upper.0.len() != 1 || !upper.0.iter().all(there) {
+            return None;
+        }
+        let mut opened = inner.clone();
+        opened.0.remove(part);
+        let carried = self.quotient(&opened.plus(&product, &scale), lo);
+        let mut rest = sum.plus(&upper, &-factor);
+        rest.0.remove(carry);
+        Some(rest.plus(&carried, &c))
     }
 
     /// What is left of a sum of what has no sign without its low bits.
@@ -196,21 +205,32 @@ impl Normaliser {
         self.lifted(&poly, t.width(), false).filter(has_no_sign)
     }
 
-    /// The whole product of which an atom is the low bits, and how many they are.
-    fn product_of_low(&mut self, part: &Monomial) -> Option<(Poly, u32)> {
+    /// The term whose low bits of a product a monomial is, and where those of what the product is a multiple
+    /// of a power of two of end.
+    fn low_word(&mut self, m: &Monomial) -> Option<(Term, u32)> {
         let [
             Atom {
                 term,
                 signed: false,
             },
-        ] = part[..]
+        ] = m[..]
         else {
             return None;
         };
+        let product = is_arithmetic(term).then(|| self.ring(term))?;
+        let (_, by) = product
+            .0
+            .first_key_value()
+            .filter(|_| product.0.len() == 1)?;
+        Some((term, term.width() - valuation(by)))
+    }
+
+    /// The whole product of which an atom is the low bits, and how many they are.
+    fn product_of_low(&mut self, part: &Monomial) -> Option<(Poly, u32)> {
+        let (term, _) = self.low_word(part)?;
         let width = term.width();
         let product = self.ring(term);
-        let one = is_arithmetic(term) && product.0.len() == 1;
-        let (factors, by) = product.0.first_key_value().filter(|_| one)?;
+        let (factors, by) = product.0.first_key_value()?;
         let mut whole = Poly::default();
         let more = if by.is_negative() {
             pow2(width)
@@ -371,6 +391,20 @@ impl Normaliser {
         let all = self.norm(all);
         self.norm(b::bool_to_bit(all))
     }
+}
+
+/// The term whose bits from some on up are what a monomial is.
+fn rounding_of_arithmetic(m: &Monomial) -> Option<(Term, u32)> {
+    let [
+        Atom {
+            term,
+            signed: false,
+        },
+    ] = m[..]
+    else {
+        return None;
+    };
+    super::constant_extract(term).filter(|&(y, lo)| lo > 0 && is_arithmetic(y))
 }
 
 /// Whether no coefficient is negative, and no unknown.
