@@ -235,7 +235,7 @@ impl Steps<'_> {
         // What is written otherwise may have parts that are.
         let [is, wanted] = [is, wanted]
             .map(|side| (0..2).fold(side, |side, _| replace_below(side, &mut alike.clone())));
-        let below = parts(is);
+        let below: HashSet<Term> = parts(&[is]).into_iter().collect();
         let mut shared = HashMap::new();
         let mut work = vec![wanted];
         let mut seen = HashSet::new();
@@ -260,30 +260,37 @@ impl Steps<'_> {
     /// For parts of some terms that are written in several ways, the first of these: what has no product
     /// in it and does the same on fixed inputs is proved to be equal. Nothing where nothing is multiplied.
     fn alike(&self, sides: &[Term]) -> Option<HashMap<Term, Term>> {
-        let below: HashSet<Term> = sides.iter().flat_map(|t| parts(*t)).collect();
-        let product = |t: &Term| t.as_app().is_some_and(|(op, _)| op.code == OpCode::BvMul);
-        let widths: HashSet<u32> = below
-            .iter()
-            .filter(|t| product(t))
-            .map(|t| t.width())
-            .collect();
+        let below = parts(sides);
+        let mut products: HashSet<Term> = HashSet::new();
+        let mut widths: HashSet<u32> = HashSet::new();
+        for &t in &below {
+            let (op, args) = t.as_app()?;
+            if op.code == OpCode::BvMul {
+                widths.insert(t.width());
+                products.insert(t);
+            } else if args.iter().any(|a| products.contains(a)) {
+                products.insert(t);
+            }
+        }
         if widths.is_empty() || below.len() > MAX_PARTS {
             return None;
         }
         let mut named: HashMap<Term, Term> = HashMap::new();
         let mut inputs = Vec::new();
-        for t in sorted(below.iter().copied().filter(|t| leaf(*t).is_some())) {
+        for &t in below
+            .iter()
+            .filter(|t| leaf(**t).is_some() && in_a_word(**t))
+        {
             let name = format!("@{}", inputs.len());
             named.insert(t, Term::var(&name, t.sort()));
             inputs.push((name, t.width()));
         }
         let order: Vec<usize> = (0..inputs.len()).collect();
         let variables: HashSet<Term> = named.values().copied().collect();
-        let written = sorted(below.iter().copied().filter(|t| {
-            let factor =
-                leaf(*t).is_none() && t.sort().width().is_some_and(|w| widths.contains(&w));
-            factor && !parts(*t).iter().any(product)
-        }));
+        let written = below.iter().copied().filter(|t| {
+            let factor = t.sort().width().is_some_and(|w| widths.contains(&w));
+            factor && in_a_word(*t) && leaf(*t).is_none() && !products.contains(t)
+        });
         let mut first: HashMap<Behaviour, Term> = HashMap::new();
         let mut out = HashMap::new();
         for t in written {
@@ -425,22 +432,27 @@ fn as_written(t: Term, variables: &mut HashMap<Term, Term>) -> Term {
     out
 }
 
-/// A term and all that is below it.
-fn parts(t: Term) -> HashSet<Term> {
-    let (mut seen, mut work) = (HashSet::new(), vec![t]);
-    while let Some(t) = work.pop() {
-        if let Some((_, args)) = t.as_app().filter(|_| seen.insert(t)) {
-            work.extend(args);
+/// All applications in some terms, each once, operands before what they are operands of.
+fn parts(terms: &[Term]) -> Vec<Term> {
+    let (mut seen, mut out) = (HashSet::new(), Vec::new());
+    let mut work: Vec<(Term, bool)> = terms.iter().map(|t| (*t, false)).collect();
+    while let Some((t, operands_done)) = work.pop() {
+        let Some((_, args)) = t.as_app() else {
+            continue;
+        };
+        if operands_done {
+            out.push(t);
+        } else if seen.insert(t) {
+            work.push((t, true));
+            work.extend(args.iter().map(|a| (*a, false)));
         }
     }
-    seen
+    out
 }
 
-/// Terms in an order that is the same in every run.
-fn sorted(terms: impl Iterator<Item = Term>) -> Vec<Term> {
-    let mut terms: Vec<Term> = terms.collect();
-    terms.sort_by_cached_key(Term::to_string);
-    terms
+/// Whether a term can be evaluated in a machine word.
+fn in_a_word(t: Term) -> bool {
+    t.sort().width().is_some_and(|w| w <= u64::BITS)
 }
 
 /// A claim with what others of the same value say of elements of which it says nothing.
