@@ -384,7 +384,14 @@ impl<'a> Search<'a> {
     /// are not looked for. What reads whole elements is looked for last, for what is known not to be
     /// displaced within the search, which goes by latencies.
     fn solve_further(&mut self, goal: &Goal, known: bool) -> Option<Vec<Value>> {
+        let outer = self.bound;
+        let paired = self.in_paired_products(goal);
+        if let Some(values) = &paired {
+            self.bound = outer.min(self.estimator.sum(&self.graph, values) * 3 / 2);
+        }
         let found = self.solve_plainly(goal, known);
+        self.bound = outer;
+        let found = self.cheaper_registers(found, paired);
         let found = self.in_two_stages(goal, found);
         let wholes = self.cover_wholes(goal);
         match (found, wholes) {
@@ -394,6 +401,25 @@ impl<'a> Search<'a> {
                 Some(values)
             }
             (found, None) => found,
+        }
+    }
+
+    /// The registers of a window that cost less; the others stay its second choice.
+    fn cheaper_registers(
+        &mut self,
+        found: Option<Vec<Value>>,
+        other: Option<Vec<Value>>,
+    ) -> Option<Vec<Value>> {
+        let Some(values) = &other else { return found };
+        let less = found
+            .as_ref()
+            .is_none_or(|found| self.estimate(values) < self.estimate(found));
+        match less {
+            true => {
+                self.second = found.or(self.second.take());
+                other
+            }
+            false => found,
         }
     }
 

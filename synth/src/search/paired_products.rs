@@ -8,7 +8,7 @@
 //! It proposes; what is chosen is claimed and proved like all else.
 
 use super::Search;
-use super::cover::is_product;
+use super::cover::{adds_products, is_product};
 use crate::cost::Cost;
 use crate::goal::Goal;
 use crate::matching::summands;
@@ -51,8 +51,30 @@ impl Parts {
 }
 
 impl Search<'_> {
+    /// Registers of a window by sums of two products each: what several of them have in common is paid for
+    /// once.
+    pub(super) fn in_paired_products(&mut self, goal: &Goal) -> Option<Vec<Value>> {
+        let widest = (self.candidates.widths.widest() / goal.element) as usize;
+        let count = goal.elements.len();
+        let mut values = Vec::new();
+        for first in (0..count).step_by(widest) {
+            let part = goal.part(first, widest.min(count - first));
+            let (value, _) = self.products_in_pairs(&part, 0)?;
+            self.claim(value, &part);
+            values.push(value);
+        }
+        self.tried(
+            "by two products at a time",
+            Some(self.estimate(&values).cost),
+        );
+        Some(values)
+    }
+
     /// A sum of products by sums of two products.
     pub(super) fn products_in_pairs(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
+        if !goal.live().next().is_some_and(adds_products) {
+            return None;
+        }
         let all: Vec<Option<Parts>> = goal.elements.iter().map(|t| t.map(Parts::of)).collect();
         let first = all.iter().flatten().next()?;
         let (count, more) = (first.products.len(), first.rest.len());
@@ -82,7 +104,8 @@ impl Search<'_> {
                 Some(Some(sum.map_or(part, |sum| b::add(sum, part))))
             })?
         });
-        self.solve(&total, depth + 1)
+        let (value, cost) = self.solve(&total, depth + 1)?;
+        Some((value, self.whole_cost(goal, value, cost)))
     }
 
     /// What is looked for with so many goals, none of the window's.
