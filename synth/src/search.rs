@@ -750,8 +750,10 @@ impl<'a> Search<'a> {
             let paired = self.solve(&paired, depth + 1);
             best = self.narrow(best, paired);
         }
-        let products = self.products_in_pairs(goal, depth);
-        best = self.narrow(best, products);
+        if self.across {
+            let products = self.products_in_pairs(goal, depth);
+            best = self.narrow(best, products);
+        }
         let parts = self.by_fields(goal, depth);
         best = self.narrow(best, parts);
         let turned = self.by_other_signs(goal, depth);

@@ -724,10 +724,15 @@ pub(super) fn adds_products(t: Term) -> bool {
     parts.len() > 1 && parts.iter().any(multiplied)
 }
 
-/// Whether a value is what is loaded, extended, multiplied, negated, and nothing else.
+/// Whether a value is a product of what is loaded, extended or not, or by 1: the extension itself; or what is
+/// taken away of such.
 pub(super) fn is_product(t: Term) -> bool {
-    let of_products = |code: &OpCode| matches!(code, OpCode::BvMul | OpCode::BvNeg);
-    t.as_bits().is_none() && lanes::operators_of(t).iter().all(of_products)
+    let t = t.args_of(OpCode::BvNeg).map_or(t, |args| args[0]);
+    let multiplied = [OpCode::BvMul, OpCode::Zext, OpCode::Sext];
+    multiplied.iter().any(|code| t.args_of(*code).is_some())
+        && lanes::operators_of(t)
+            .iter()
+            .all(|code| *code == OpCode::BvMul)
 }
 
 impl Choices {

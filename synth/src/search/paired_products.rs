@@ -54,6 +54,17 @@ impl Search<'_> {
     /// Registers of a window by sums of two products each: what several of them have in common is paid for
     /// once.
     pub(super) fn in_paired_products(&mut self, goal: &Goal) -> Option<Vec<Value>> {
+        let stopped = self.report.stopped_by.clone();
+        let values = self.registers_in_pairs(goal);
+        // What was not found with few goals may be there.
+        self.solved.clear();
+        self.report.stopped_by = stopped;
+        let estimate = self.estimate(values.as_ref()?);
+        self.tried("by two products at a time", Some(estimate.cost));
+        values
+    }
+
+    fn registers_in_pairs(&mut self, goal: &Goal) -> Option<Vec<Value>> {
         let widest = (self.candidates.widths.widest() / goal.element) as usize;
         let count = goal.elements.len();
         let mut values = Vec::new();
