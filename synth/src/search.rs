@@ -404,25 +404,6 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The registers of a window that cost less; the others stay its second choice.
-    fn cheaper_registers(
-        &mut self,
-        found: Option<Vec<Value>>,
-        other: Option<Vec<Value>>,
-    ) -> Option<Vec<Value>> {
-        let Some(values) = &other else { return found };
-        let less = found
-            .as_ref()
-            .is_none_or(|found| self.estimate(values) < self.estimate(found));
-        match less {
-            true => {
-                self.second = found.or(self.second.take());
-                other
-            }
-            false => found,
-        }
-    }
-
     fn solve_plainly(&mut self, goal: &Goal, known: bool) -> Option<Vec<Value>> {
         let fits = goal.width() <= self.candidates.widths.widest();
         let covered = self.cover_window(goal);

@@ -54,6 +54,9 @@ impl Search<'_> {
     /// Registers of a window by sums of two products each: what several of them have in common is paid for
     /// once.
     pub(super) fn in_paired_products(&mut self, goal: &Goal) -> Option<Vec<Value>> {
+        if !goal.live().next().is_some_and(adds_products) {
+            return None;
+        }
         let stopped = self.report.stopped_by.clone();
         let values = self.registers_in_pairs(goal);
         // What was not found with few goals may be there.
@@ -74,18 +77,12 @@ impl Search<'_> {
             self.claim(value, &part);
             values.push(value);
         }
-        self.tried(
-            "by two products at a time",
-            Some(self.estimate(&values).cost),
-        );
         Some(values)
     }
 
     /// A sum of products by sums of two products.
     pub(super) fn products_in_pairs(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
-        if !goal.live().next().is_some_and(adds_products) {
-            return None;
-        }
+        goal.live().next().filter(|t| adds_products(*t))?;
         let all: Vec<Option<Parts>> = goal.elements.iter().map(|t| t.map(Parts::of)).collect();
         let first = all.iter().flatten().next()?;
         let (count, more) = (first.products.len(), first.rest.len());
