@@ -25,12 +25,21 @@ impl Search<'_> {
         if self.undivided || goal.only_moves() || !self.is_wide(goal) {
             return self.solve_in_registers(goal);
         }
+        let lanes = goal.live().count() as u32;
+        let all_bits = |t: Term| 2 * lanes * widest(t) >= self.candidates.widths.widest();
+        let fills = goal.live().any(all_bits);
+        let stopped = self.report.stopped_by.clone();
         let all = self.limits.goals;
         self.limits.goals = all.min(self.report.goals + APART_GOALS);
         self.undivided = true;
         let found = self.solve_in_registers(goal);
         (self.undivided, self.limits.goals) = (false, all);
-        let found = found.or_else(|| self.solve_in_words(goal));
+        if found.is_none() {
+            // That few goals were spent is no limit of the window.
+            self.report.stopped_by = stopped;
+        }
+        // Words that fill less than half a register are moved more than computed.
+        let found = found.or_else(|| fills.then(|| self.solve_in_words(goal))?);
         // What elements hold may be narrower than what they are computed from.
         let further = || {
             self.candidates
