@@ -209,10 +209,7 @@ impl Normaliser {
                 }
             }
             if !again {
-                match self
-                    .rejoined(&out, width)
-                    .or_else(|| self.carries_joined(&out))
-                {
+                match self.rejoined(&out, width) {
                     Some(joined) => out = joined,
                     None => return out,
                 }
