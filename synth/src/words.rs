@@ -278,8 +278,8 @@ impl Words {
             C::Smin | C::Smax | C::Umin | C::Umax | C::Abs => {
                 self.of(*simpler(op, args, x).first()?)
             }
-            C::Rotl | C::Rotr => match op.code.info().smt {
-                Smt::Defined(expand) => self.of(expand(&op.params, args)),
+            C::Rotl | C::Rotr => match op.info().smt {
+                Smt::Defined(expand) => self.of(expand(op.params(), args)),
                 _ => None,
             },
             C::BvUdiv | C::BvUrem | C::BvSdiv | C::BvSrem => self.of(by_constant(op, args)?),
