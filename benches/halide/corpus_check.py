@@ -1,4 +1,4 @@
-"""Imports every pipeline of `corpus.py`, `packed.py`, `mixed.py`, `varied.py`, `unnamed.py`, `tails.py` and `fresh.py`, compares its results with Halide's own, and times both.
+"""Imports every pipeline of `corpus.py`, `packed.py`, `mixed.py`, `varied.py`, `unnamed.py`, `tails.py`, `fresh.py` and `strangers.py`, compares its results with Halide's own, and times both.
 
     python corpus_check.py [--jobs N] [--target NAME] [--time-limit SECONDS] [--json FILE] [PIPELINE ...]
 
@@ -28,6 +28,7 @@ import numpy as np
 import fresh  # noqa: F401  Registers its pipelines beside those of `corpus`.
 import mixed  # noqa: F401  So does this.
 import packed  # noqa: F401  And this.
+import strangers  # noqa: F401  And this.
 import tails  # noqa: F401  And this.
 import unnamed  # noqa: F401  And this.
 import varied  # noqa: F401  And this.

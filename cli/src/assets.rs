@@ -5,7 +5,7 @@
 //! about them can be followed; a copy that differs from the embedded text is replaced.
 
 use semantics::diagnostic::{Diagnostic, suggest};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::{fs, io};
@@ -69,13 +69,21 @@ pub(crate) fn folder(isa: &str, replacement: Option<&Path>) -> Result<PathBuf, D
     Ok(root.join(isa))
 }
 
-/// The instruction set inside the program that has a model of that name.
-pub(crate) fn with_model(name: &str) -> Option<&'static str> {
-    FILES.iter().find_map(|(path, text)| {
+/// The instruction set inside the program that has a model of that name, or of one nearly spelt so, and
+/// the model.
+pub(crate) fn with_model(name: &str) -> Option<(&'static str, String)> {
+    let of = |(path, text): (&'static str, &str)| {
         let isa = path.strip_suffix("/targets.yaml")?;
         let targets: target::Targets = spec_parser::yaml::from_str(text).ok()?;
-        targets.models().any(|model| model == name).then_some(isa)
-    })
+        let models = targets.models().map(|model| (model.to_owned(), isa));
+        Some(models.collect::<Vec<_>>())
+    };
+    let models: BTreeMap<String, &str> = FILES.iter().copied().filter_map(of).flatten().collect();
+    let meant = match models.contains_key(name) {
+        true => name,
+        false => suggest(name, models.keys().map(String::as_str))?,
+    };
+    Some((models[meant], meant.to_owned()))
 }
 
 /// The folder of this run, where it has one.

@@ -276,8 +276,13 @@ fn target(request: &Compile, folder: &Path, targets: &Targets) -> Result<Target,
         return targets
             .find(name)
             .map_err(|unknown| match assets::with_model(name) {
-                Some(isa) => unknown.hint(format!("`{name}` is a model of `--isa {isa}`")),
-                None => unknown,
+                Some((isa, model)) if model == *name => {
+                    unknown.hint(format!("`{name}` is a model of `--isa {isa}`"))
+                }
+                Some((isa, model)) if isa != request.specs.isa => {
+                    unknown.hint(format!("did you mean `{model}`, of `--isa {isa}`?"))
+                }
+                _ => unknown,
             });
     }
     let section = spec_parser::manifest::c_section(&folder.join("manifest.yaml"));

@@ -172,13 +172,13 @@ fn moved(of: &Window, placed: &Placed) -> Option<String> {
     };
     let what = match (inputs, stored) {
         (0, 0) => return None,
-        (n, 0) => format!("{n} are loaded"),
-        (0, n) => format!("{n} are stored"),
-        (n, m) => format!("{n} are loaded and {m} stored"),
+        (n, 0) => format!("{n} are loaded from"),
+        (0, n) => format!("{n} are stored to"),
+        (n, m) => format!("{n} are loaded from and {m} stored to"),
     };
     let name = &of.name;
     Some(format!(
-        "`{name}`: {what}, from places that are not beside each other"
+        "`{name}`: {what} places that are not beside each other"
     ))
 }
 

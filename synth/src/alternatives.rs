@@ -6,6 +6,7 @@
 //! and `floats` know of each operator, so that none is without a form in vectors. Who uses one
 //! proves it.
 
+mod clamps;
 mod fewer_bits;
 pub(crate) mod floats;
 pub(crate) mod integers;
@@ -190,6 +191,7 @@ pub fn variants(t: Term) -> Vec<Term> {
         fewer_bits::product_of_elements(t),
         fewer_bits::saturated_again(t),
         fewer_bits::clamped_before(t),
+        clamps::clamped_after(t),
         fewer_bits::difference_of_other_sign(t),
         fewer_bits::halved_sum(t),
     ];
@@ -431,11 +433,45 @@ fn field(op: Op, args: &[Term], t: Term) -> Option<Term> {
     resize(raw(Op::new(OpCode::BvLshr), &[x, by])?, t.width(), false)
 }
 
-/// A part of an element, extended to the element's width again: nothing has to move.
+/// A part of an element, extended to the element's width again: nothing has to move. So is a part of what is
+/// computed of fewer bits of elements than they have, as simplification leaves it of `(a + b) << 16 >> 25`.
 fn part_of_element(t: Term) -> Option<Term> {
     let (op, args) = t.as_app()?;
-    let of = args.first()?.args_of(OpCode::Extract)?;
-    (of[0].sort() == t.sort()).then(|| extended_field(op, args, t))?
+    let part = *args.first()?;
+    if let Some(&[x, _]) = part.args_of(OpCode::Extract)
+        && x.sort() == t.sort()
+    {
+        return extended_field(op, args, t);
+    }
+    let shift = match op.code {
+        OpCode::Zext => OpCode::BvLshr,
+        OpCode::Sext => OpCode::BvAshr,
+        _ => return None,
+    };
+    let (x, lo, width) = shifted_part(part, shift)?;
+    let whole = uncut(x)?.args_of(OpCode::Extract)?[0];
+    let fits = whole.sort() == t.sort();
+    let field = Op::with(OpCode::Extract, width);
+    let part = fits.then(|| raw(field, &[whole, Term::int(lo.into())]))??;
+    extended_field(op, &[part], t)
+}
+
+/// What a value is a part of, from which bit on, and how many bits it has that are not the extension of these.
+fn shifted_part(t: Term, shift: OpCode) -> Option<(Term, u32, u32)> {
+    let (x, lo) = match t.args_of(OpCode::Extract) {
+        Some(&[x, lo]) => (x, u32::try_from(lo.as_int()?).ok()?),
+        _ => (t, 0),
+    };
+    let &[y, by] = x.args_of(shift).unwrap_or(&[x, x]) else {
+        return None;
+    };
+    let by = match y == x {
+        true => 0,
+        false => u32::try_from(by.as_bits()?.to_u64()?).ok()?,
+    };
+    let lo = lo + by;
+    let width = t.width().min(y.width().checked_sub(lo).filter(|n| *n > 0)?);
+    Some((y, lo, width))
 }
 
 /// A field, extended: shifted to the low end with the bits above

@@ -11,7 +11,7 @@
 
 mod factor;
 
-use crate::fragment::{constant_bits, regular};
+use crate::fragment::{constant_bits, rebuild, regular};
 use crate::legal::{raw, resize, two};
 use factor::Step;
 use semantics::bits::Bits;
@@ -90,7 +90,8 @@ pub(crate) fn factored(t: Term) -> Factored {
     if !regular(t) || !t.as_app().is_some_and(|(op, _)| codes.contains(&op.code)) {
         return out;
     }
-    let Some((x, matrix, written)) = Reader::read(t) else {
+    let whole = of_whole_values(t, &mut HashMap::new());
+    let Some((x, matrix, written)) = Reader::read(whole) else {
         return out;
     };
     if written >= FEW {
@@ -365,10 +366,34 @@ fn joined(arguments: &[Term], kind: Added) -> Option<Term> {
     others.iter().try_fold(*first, |sum, x| two(code, sum, *x))
 }
 
+/// A term in which what is computed of low bits of values is low bits of what is computed of the values: so a
+/// sum and what simplification has left of its lower half are one argument.
+fn of_whole_values(t: Term, known: &mut HashMap<Term, Term>) -> Term {
+    if let Some(&done) = known.get(&t) {
+        return done;
+    }
+    let new = match t.as_app() {
+        Some((op, args)) if !is_through(op, args) => crate::alternatives::uncut(t).unwrap_or(t),
+        _ => rebuild(t, |x| of_whole_values(x, known)),
+    };
+    known.insert(t, new);
+    new
+}
+
+/// Whether an operator is logic, a shift by a constant, a field, an extension.
+fn is_through(op: Op, args: &[Term]) -> bool {
+    use OpCode as C;
+    match op.code {
+        C::BvNot | C::BvXor | C::BvOr | C::BvAnd | C::Zext | C::Sext | C::Concat => true,
+        C::Extract => args[1].as_int().is_some(),
+        C::BvShl | C::BvLshr | C::BvAshr | C::Rotl | C::Rotr => args[1].as_bits().is_some(),
+        _ => false,
+    }
+}
+
 /// The values below a term that are no logic, no shift and no field: of one width, and of no more than
 /// [`MOST_BITS`] together.
 fn arguments(t: Term) -> Option<Vec<Term>> {
-    use OpCode as C;
     let (mut found, mut seen, mut work) = (Vec::<Term>::new(), HashSet::new(), vec![t]);
     while let Some(t) = work.pop() {
         if !seen.insert(t) || t.as_int().is_some() || constant_bits(t).is_some() {
@@ -377,12 +402,7 @@ fn arguments(t: Term) -> Option<Vec<Term>> {
         if seen.len() > MOST_NODES {
             return None;
         }
-        let through = t.as_app().filter(|(op, args)| match op.code {
-            C::BvNot | C::BvXor | C::BvOr | C::BvAnd | C::Zext | C::Sext | C::Concat => true,
-            C::Extract => args[1].as_int().is_some(),
-            C::BvShl | C::BvLshr | C::BvAshr | C::Rotl | C::Rotr => args[1].as_bits().is_some(),
-            _ => false,
-        });
+        let through = t.as_app().filter(|&(op, args)| is_through(op, args));
         match through {
             Some((_, args)) => work.extend(args),
             None if !regular(t) || t.sort() == Sort::Bool => return None,

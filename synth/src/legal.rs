@@ -38,6 +38,7 @@ impl Pass<'_> {
             return done;
         }
         let simpler = self.low_field(t).or_else(|| self.raised(t));
+        let simpler = simpler.or_else(|| self.extended_low_field(t));
         if let Some(field) = simpler.or_else(|| self.extended_choice(t)) {
             self.done.insert(t, field);
             return field;
@@ -79,6 +80,37 @@ impl Pass<'_> {
             )?,
         };
         resize(down, t.width(), false)
+    }
+
+    /// The same, where the field is extended: shifted to the top and back, or the bits above it cleared.
+    fn extended_low_field(&mut self, t: Term) -> Option<Term> {
+        let (op, args) = t.as_app()?;
+        let down = match op.code {
+            OpCode::Zext => OpCode::BvLshr,
+            OpCode::Sext => OpCode::BvAshr,
+            _ => return None,
+        };
+        let &[x, lo] = args[0].args_of(OpCode::Extract)? else {
+            return None;
+        };
+        let (w, n, lo) = (
+            t.width(),
+            args[0].width(),
+            u32::try_from(lo.as_int()?).ok()?,
+        );
+        if regular(x) || !regular(t) || x.width() > w {
+            return None;
+        }
+        let wide = self.low_bits(x, w, &mut HashMap::new())?;
+        let shifted = |code: OpCode, x: Term, by: u32| match by {
+            0 => Some(x),
+            _ => two(code, x, Term::bv(w, by.into())),
+        };
+        if op.code == OpCode::Zext {
+            let low = shifted(down, wide, lo)?;
+            return two(OpCode::BvAnd, low, Term::bits(Bits::ones(n).zext(w)));
+        }
+        shifted(down, shifted(OpCode::BvShl, wide, w - lo - n)?, w - n)
     }
 
     /// A value of an odd width above zeros: shifted up there, what lies above its own bits is lost.

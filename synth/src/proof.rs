@@ -8,11 +8,12 @@
 //! whole program can be compared with the window at once.
 
 use crate::exhaust;
-use crate::fragment::replace_below;
+use crate::fragment::{Behaviour, behaviours, rebuild, replace_below};
 use crate::goal::{Goal, leaf};
 use autoir::program::{Program, Value};
 use lowering::window::Window;
 use semantics::build as b;
+use semantics::op::OpCode;
 use semantics::sort::Sort;
 use semantics::subst::{free_vars, replace_vars};
 use semantics::term::Term;
@@ -22,6 +23,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// How often variables are replaced by what they stand for, to compare two terms.
 const MAX_UNFOLDINGS: usize = 24;
+
+/// Parts of both sides past which none are looked for that are written in several ways.
+const MAX_PARTS: usize = 1000;
 
 /// What a search made: the values, what they are said to hold, the results among them.
 pub struct Found<'a> {
@@ -188,6 +192,11 @@ impl Steps<'_> {
             Some(evidence) => Verdict::Proved(evidence),
             None => self.prover.prove_equal(is, wanted),
         };
+        if !matches!(verdict, Verdict::Proved(_))
+            && let Some(evidence) = self.of_shared_parts(is, wanted)
+        {
+            verdict = Verdict::Proved(evidence);
+        }
         if !matches!(verdict, Verdict::Proved(_)) {
             let closer = self.all_towards(first, second);
             verdict = self.closely(&closer, second);
@@ -214,6 +223,89 @@ impl Steps<'_> {
             }
             _ => None,
         }
+    }
+
+    /// Both sides with what their variables stand for, as it was written, where what they share is any
+    /// value: a product of a value that one step computes otherwise than the window has it.
+    fn of_shared_parts(&self, is: Term, wanted: Term) -> Option<Evidence> {
+        let variables = self.names.iter().map(|(&t, &name)| (name, t));
+        let mut written = variables.collect();
+        let [is, wanted] = [is, wanted].map(|side| as_written(side, &mut written));
+        let alike = self.alike(&[is, wanted])?;
+        // What is written otherwise may have parts that are.
+        let [is, wanted] = [is, wanted]
+            .map(|side| (0..2).fold(side, |side, _| replace_below(side, &mut alike.clone())));
+        let below: HashSet<Term> = parts(&[is]).into_iter().collect();
+        let mut shared = HashMap::new();
+        let mut work = vec![wanted];
+        let mut seen = HashSet::new();
+        while let Some(t) = work.pop() {
+            let Some((_, args)) = t.as_app().filter(|_| seen.insert(t)) else {
+                continue;
+            };
+            if t != wanted && leaf(t).is_none() && below.contains(&t) {
+                let name = format!("shared.{}", shared.len());
+                shared.insert(t, Term::var(&name, t.sort()));
+            } else {
+                work.extend(args);
+            }
+        }
+        if shared.is_empty() {
+            return None;
+        }
+        let [is, wanted] = [is, wanted].map(|side| replace_below(side, &mut shared));
+        (self.prover).equal_by_normal_form(is, wanted)
+    }
+
+    /// For parts of some terms that are written in several ways, the first of these: what has no product
+    /// in it and does the same on fixed inputs is proved to be equal. Nothing where nothing is multiplied.
+    fn alike(&self, sides: &[Term]) -> Option<HashMap<Term, Term>> {
+        let below = parts(sides);
+        let mut products: HashSet<Term> = HashSet::new();
+        let mut widths: HashSet<u32> = HashSet::new();
+        for &t in &below {
+            let (op, args) = t.as_app()?;
+            if op.code == OpCode::BvMul {
+                widths.insert(t.width());
+                products.insert(t);
+            } else if args.iter().any(|a| products.contains(a)) {
+                products.insert(t);
+            }
+        }
+        if widths.is_empty() || below.len() > MAX_PARTS {
+            return None;
+        }
+        let mut named: HashMap<Term, Term> = HashMap::new();
+        let mut inputs = Vec::new();
+        for &t in below
+            .iter()
+            .filter(|t| leaf(**t).is_some() && in_a_word(**t))
+        {
+            let name = format!("@{}", inputs.len());
+            named.insert(t, Term::var(&name, t.sort()));
+            inputs.push((name, t.width()));
+        }
+        let order: Vec<usize> = (0..inputs.len()).collect();
+        let variables: HashSet<Term> = named.values().copied().collect();
+        let written = below.iter().copied().filter(|t| {
+            let factor = t.sort().width().is_some_and(|w| widths.contains(&w));
+            factor && in_a_word(*t) && leaf(*t).is_none() && !products.contains(t)
+        });
+        let mut first: HashMap<Behaviour, Term> = HashMap::new();
+        let mut out = HashMap::new();
+        for t in written {
+            let plain = replace_below(t, &mut named);
+            if !free_vars(plain).iter().all(|v| variables.contains(v)) {
+                continue;
+            }
+            let other = *first
+                .entry(behaviours(plain, &inputs, &[&order])[0])
+                .or_insert(t);
+            if other != t && matches!(self.prover.prove_equal(other, t), Verdict::Proved(_)) {
+                out.insert(t, other);
+            }
+        }
+        Some(out)
     }
 
     /// Elements against what they are to be: each of them for all its inputs, where it has few,
@@ -325,6 +417,42 @@ impl Steps<'_> {
         self.evidence.add(&evidence);
         Some(())
     }
+}
+
+/// A term with what its variables stand for, those below too; the map is also the memory of what was done.
+fn as_written(t: Term, variables: &mut HashMap<Term, Term>) -> Term {
+    let out = match (t.as_var(), variables.get(&t)) {
+        (None, Some(&done)) => return done,
+        (Some(_), Some(&stands_for)) => return as_written(stands_for, variables),
+        _ => rebuild(t, |child| as_written(child, variables)),
+    };
+    if t.as_var().is_none() {
+        variables.insert(t, out);
+    }
+    out
+}
+
+/// All applications in some terms, each once, operands before what they are operands of.
+fn parts(terms: &[Term]) -> Vec<Term> {
+    let (mut seen, mut out) = (HashSet::new(), Vec::new());
+    let mut work: Vec<(Term, bool)> = terms.iter().map(|t| (*t, false)).collect();
+    while let Some((t, operands_done)) = work.pop() {
+        let Some((_, args)) = t.as_app() else {
+            continue;
+        };
+        if operands_done {
+            out.push(t);
+        } else if seen.insert(t) {
+            work.push((t, true));
+            work.extend(args.iter().map(|a| (*a, false)));
+        }
+    }
+    out
+}
+
+/// Whether a term can be evaluated in a machine word.
+fn in_a_word(t: Term) -> bool {
+    t.sort().width().is_some_and(|w| w <= u64::BITS)
 }
 
 /// A claim with what others of the same value say of elements of which it says nothing.

@@ -38,6 +38,7 @@ mod narrowed;
 pub(crate) mod orders;
 mod others;
 mod pack;
+mod paired_products;
 mod pairs;
 mod place;
 mod saturate;
@@ -203,6 +204,8 @@ pub struct Search<'a> {
     bound: Cost,
     /// Whether the goal at hand is an operand of a movement: movements are at most two deep.
     moving: bool,
+    /// Whether elements stay as wide as they are.
+    undivided: bool,
     /// Lane searches by goal and number of lanes: the bound on the cost, and the answer.
     lane_answers: HashMap<(LaneGoal, u32), (Cost, LaneAnswer)>,
     /// What has refuted candidates before, here and in other windows.
@@ -281,6 +284,7 @@ impl<'a> Search<'a> {
             solved: HashMap::new(),
             bound: Cost::MAX,
             moving: false,
+            undivided: false,
             lane_answers: HashMap::new(),
             known,
             numbers: lanes::numbers_of(term)
@@ -380,7 +384,14 @@ impl<'a> Search<'a> {
     /// are not looked for. What reads whole elements is looked for last, for what is known not to be
     /// displaced within the search, which goes by latencies.
     fn solve_further(&mut self, goal: &Goal, known: bool) -> Option<Vec<Value>> {
+        let outer = self.bound;
+        let paired = self.in_paired_products(goal);
+        if let Some(values) = &paired {
+            self.bound = outer.min(self.estimator.sum(&self.graph, values) * 3 / 2);
+        }
         let found = self.solve_plainly(goal, known);
+        self.bound = outer;
+        let found = self.cheaper_registers(found, paired);
         let found = self.in_two_stages(goal, found);
         let wholes = self.cover_wholes(goal);
         match (found, wholes) {
@@ -720,6 +731,10 @@ impl<'a> Search<'a> {
             let paired = self.solve(&paired, depth + 1);
             best = self.narrow(best, paired);
         }
+        if self.across {
+            let products = self.products_in_pairs(goal, depth);
+            best = self.narrow(best, products);
+        }
         let parts = self.by_fields(goal, depth);
         best = self.narrow(best, parts);
         let turned = self.by_other_signs(goal, depth);
@@ -771,22 +786,6 @@ impl<'a> Search<'a> {
         let found = look(self);
         (self.report.goals, self.report.matches) = spent;
         found
-    }
-
-    /// When the upper half does not matter, the lower half seen as a wider register.
-    fn low_half(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
-        if goal.width() == self.candidates.widths.narrowest() {
-            return self.low_piece(goal);
-        }
-        let vector = goal.width() > self.candidates.widths.narrowest();
-        let (value, cost) = self.solve(&goal.lower_half().filter(|_| vector)?, depth + 1)?;
-        Some((
-            self.graph.add(Node::Cast {
-                value,
-                width: goal.width(),
-            }),
-            cost,
-        ))
     }
 }
 

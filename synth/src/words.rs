@@ -16,7 +16,7 @@ use semantics::op::{Op, OpCode, Smt};
 use semantics::range::range;
 use semantics::sort::Sort;
 use semantics::term::Term;
-use smt::quotient::by_constant;
+use smt::quotient::{by_constant, euclidean};
 use std::collections::HashMap;
 
 /// Bits of the widest element that registers have anywhere.
@@ -48,10 +48,17 @@ pub(crate) fn widest(t: Term) -> u32 {
     while let Some(t) = work.pop() {
         most = most.max(t.sort().width().unwrap_or(0));
         if leaf(t).is_none() {
-            work.extend(t.children().filter(|c| seen.insert(*c)));
+            let quotient = t.as_app().and_then(|(op, args)| divided(op, args));
+            let below = quotient.map_or_else(|| t.children().collect(), |q| vec![q]);
+            work.extend(below.into_iter().filter(|c| seen.insert(*c)));
         }
     }
     most
+}
+
+/// A quotient or remainder by a constant without a division.
+fn divided(op: Op, args: &[Term]) -> Option<Term> {
+    euclidean(op, args).or_else(|| by_constant(op, args))
 }
 
 /// How far down a term is written over words.
@@ -128,7 +135,9 @@ impl Words {
             return done;
         }
         let wide = |x: &Term| x.sort().width().is_some_and(|w| w > self.word);
+        let quotient = divided(op, args);
         let made = match args.iter().any(wide) {
+            _ if quotient.is_some() => self.narrow(quotient?),
             true => self.applied(op, args, t),
             false => {
                 let args: Option<Vec<Term>> = args.iter().map(|&x| self.narrow(x)).collect();
@@ -226,6 +235,9 @@ impl Words {
             return Some(words);
         }
         let (op, args) = x.as_app()?;
+        if let Some(quotient) = divided(op, args) {
+            return self.of(quotient);
+        }
         match op.code {
             C::Zext | C::Sext => self.extended(args[0], op.code == C::Sext),
             C::BvAdd => sum(self.of(args[0])?, self.of(args[1])?),
@@ -282,7 +294,6 @@ impl Words {
                 Smt::Defined(expand) => self.of(expand(op.params(), args)),
                 _ => None,
             },
-            C::BvUdiv | C::BvUrem | C::BvSdiv | C::BvSrem => self.of(by_constant(op, args)?),
             C::Popcnt => {
                 let words = self.extended(args[0], false)?;
                 let [low, high] = words.map(|w| raw(Op::new(C::Popcnt), &[w]));
@@ -693,5 +704,25 @@ mod tests {
         proved_in_words(legal::two(C::BvMul, long("z"), long("w")).expect("a product"));
         let unaligned = b::zext(b::extract(x, 5, 51), 64);
         proved_in_words(legal::two(C::BvAdd, unaligned, y).expect("a sum"));
+    }
+
+    #[test]
+    fn products_of_words_by_those_of_halves_are_right() {
+        let x = Term::var("x", Sort::Bv(32));
+        let by = |n: u64| Term::bits(Bits::from_u64(32, n));
+        let numbers = [0x9e37_79b9, 0x7f4a_7c15, 0x1_0001, 0xffff_fff0, 1_000_003];
+        let variable = Term::var("y", Sort::Bv(32));
+        for factor in numbers.map(by).into_iter().chain([variable]) {
+            let whole = two(OpCode::BvMul, b::zext(x, 64), b::zext(factor, 64)).expect("a product");
+            let words = in_words(whole, 32, false).expect("over words");
+            let prover = Prover::new(smt::config::Config::default());
+            for (k, word) in (0..).zip(words) {
+                let verdict = prover.prove_equal(word, b::extract(whole, 32 * k, 32));
+                assert!(
+                    matches!(verdict, Verdict::Proved(_)),
+                    "{factor} {k}: {verdict:?}"
+                );
+            }
+        }
     }
 }

@@ -56,6 +56,14 @@ fn a_target_of_another_set() {
 }
 
 #[test]
+fn a_misspelt_target_of_another_set() {
+    check(
+        &["compile", "good.kernel", "--target", "neoverse-v3"],
+        expect_file!["../bad_input/misspelt_target_of_another_set.expected"],
+    );
+}
+
+#[test]
 fn an_unknown_target_unlike_any_other() {
     check(
         &["compile", "good.kernel", "--target", "m68k"],

@@ -28,7 +28,12 @@ const LONG_SUMS: [Row; 1] = [("u8", "+u32", "select(a[x] > 100, u32(3), u32(1))"
 
 /// On `x86-64-v3`.
 #[rustfmt::skip]
-const LOOPS: [Row; 107] = [
+const LOOPS: [Row; 116] = [
+    // Factors of 64 bits that steps compute otherwise than the window has them: proved step by step.
+    ("i64", "i64", "(a[x] >> 20) * b[x]", 4, 7.0),
+    ("i64", "i64", "rounding_shr((a[x] >> 20) * (b[x] >> 40), 12)", 4, 12.0),
+    // As terms are ordered, the lane without a sum has its factors the other way round.
+    ("u32", "u32", "u32(100000 - x) * a[x]", 8, 2.5),
     // Bits are counted in bytes, which are added at once or by neighbours.
     ("u64", "+u64", "popcount(a[x])", 4, 4.5),
     ("u32", "u16", "u16(popcount(a[x]))", 16, 12.5),
@@ -166,6 +171,45 @@ const LOOPS: [Row; 107] = [
     ("i16", "+i64", "i64(a[x])", 16, 5.0),
     ("i32", "+i64", "i64(a[x])", 8, 3.0),
     ("u16", "+u32", "u32(a[x] == 7)", 16, 2.5),
+    // Bounds are applied after narrowing.
+    (
+        "i16",
+        "u8",
+        "u8(min(max(i32(a[x]) + i32(b[x]), 16), 235))",
+        32,
+        3.5,
+    ),
+    (
+        "i32",
+        "i16",
+        "i16(min(max(a[x] >> 6, 0), 1023))",
+        16,
+        3.0,
+    ),
+    // Fields of sums, and turned sums.
+    ("u32", "u32", "(a[x] + b[x]) << 16 >> 25", 8, 1.5),
+    (
+        "u32",
+        "u32",
+        "((a[x] + b[x]) << 16 | (a[x] + b[x]) >> 16) << 7 | ((a[x] + b[x]) << 16 | (a[x] + b[x]) >> 16) >> 25",
+        8,
+        2.0,
+    ),
+    // Products two at a time, of which one is taken away.
+    (
+        "u8",
+        "u8",
+        "u8_sat((i16(a[x]) * 20 - 5 * i16(b[x]) + 16) >> 5)",
+        32,
+        5.5,
+    ),
+    (
+        "u8",
+        "i16",
+        "i16(a[x]) * 20 - 5 * i16(b[x]) + 16",
+        32,
+        6.0,
+    ),
 ];
 
 /// On `x86-64-v3`: each takes seconds to search for. `cargo xtask costs` asks for these.

@@ -123,6 +123,12 @@ kernel up(n: size, a: in u32[n], b: in u32[n], y: out u32[n]) requires n % 32 ==
 kernel every_other(n: size, a: in u32[2 * n], y: out u32[n]) requires n % 32 == 0 {
   for i in 0..n { y[i] = max(a[2 * i], a[2 * i + 1]); }
 } schedule { vectorize i by 32; }
+kernel product(n: size, a: in u32[n], b: in u32[n], y: out u64[n]) requires n % 32 == 0 {
+  for i in 0..n { y[i] = u64(a[i]) * u64(b[i]); }
+} schedule { vectorize i by 32; }
+kernel half_a_register(n: size, a: in i64[n], b: in i64[n], y: out i64[n]) requires n % 16 == 0 {
+  for i in 0..n { y[i] = min(a[i], b[i]); }
+} schedule { vectorize i by 16; }
 ";
 
 #[test]
@@ -130,9 +136,9 @@ fn elements_wider_than_the_machine_has_are_computed_in_words() {
     need!(judge());
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("wide.kernel"), WIDE).expect("a kernel");
-    let code = compiled_and_run(folder.path(), &["wide.kernel"], 5);
+    let code = compiled_and_run(folder.path(), &["wide.kernel"], 7);
     // Both halves of what one instruction deals out.
-    assert_eq!(code.matches("hvx_deinterleave_w(").count(), 4, "{code}");
+    assert_eq!(code.matches("hvx_deinterleave_w(").count(), 6, "{code}");
 }
 
 #[test]

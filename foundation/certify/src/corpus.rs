@@ -162,6 +162,7 @@ impl Corpus {
         corpus.of_indices();
         corpus.of_quotients();
         corpus.of_chains();
+        corpus.of_halves();
         corpus.of_two_levels(&words);
         corpus
     }
@@ -359,6 +360,35 @@ impl Corpus {
                 let count = part(one(code, x), 0, size);
                 self.larger.push(extended(OpCode::Zext, count, 2 * w));
             }
+        }
+    }
+
+    /// The upper word of a product by the products of halves, with what they carry: of words of which
+    /// every one is tried.
+    fn of_halves(&mut self) {
+        use OpCode as C;
+        let w = self.width;
+        if !w.is_multiple_of(2) || w > 8 {
+            return;
+        }
+        let half = w / 2;
+        let of = |t: Term, upper: bool| {
+            let word = part(t, if upper { half } else { 0 }, half);
+            extended(C::Zext, word, w)
+        };
+        let (low, high) = (|t| of(t, false), |t| of(t, true));
+        let add = |x: Term, y: Term| two(C::BvAdd, x, y);
+        for (x, y) in [("x", input("y", w)), ("x", Term::bv(w, 11))].map(|(x, y)| (input(x, w), y))
+        {
+            let by = |x: Term, y: Term| two(C::BvMul, x, y);
+            let crossed = [by(low(x), high(y)), by(high(x), low(y))];
+            let carried = add(high(by(low(x), low(y))), low(crossed[0]));
+            let carried = high(add(carried, low(crossed[1])));
+            let above = add(
+                add(by(high(x), high(y)), high(crossed[0])),
+                high(crossed[1]),
+            );
+            self.larger.push(add(above, carried));
         }
     }
 

@@ -57,6 +57,15 @@ enum Cheap {
     Open(Term, Term),
 }
 
+/// What one question may take.
+#[derive(Clone, Copy)]
+struct Effort {
+    /// Conflicts of the embedded engine.
+    conflicts: u64,
+    /// Whether the SMT solver is asked too, where there is one.
+    solver: bool,
+}
+
 impl Prover {
     /// A prover with these settings. What of them cannot be had (a transcript) is told by
     /// [`Prover::problems`]; the prover works without it.
@@ -120,6 +129,20 @@ impl Prover {
     /// `live` holds ranges: the first bit, and the bit after the last. They may reach past
     /// the width. Terms that are not bit vectors are compared whole.
     pub fn prove_equal_live(&self, a: Term, b: Term, live: &[(u32, u32)]) -> Verdict {
+        self.equal_on(a, b, live, self.effort())
+    }
+
+    /// Whether two closed terms of one sort are equal, as far as normal forms and so many conflicts of the
+    /// embedded engine tell: for searches, which ask much that has no short answer.
+    pub fn prove_equal_within(&self, a: Term, b: Term, conflicts: u64) -> Verdict {
+        let effort = Effort {
+            conflicts: conflicts.min(self.config.conflicts),
+            solver: false,
+        };
+        self.equal_on(a, b, &[(0, u32::MAX)], effort)
+    }
+
+    fn equal_on(&self, a: Term, b: Term, live: &[(u32, u32)], effort: Effort) -> Verdict {
         if a.sort() != b.sort() {
             return Verdict::Unknown(Reason::Unsupported(format!(
                 "equality of {} and {}",
@@ -137,7 +160,7 @@ impl Prover {
                 return Verdict::Refuted(model);
             }
         }
-        self.ask_all(a, b, &questions(a, b, live))
+        self.ask_all(a, b, &questions(a, b, live), effort)
     }
 
     /// The evidence that two closed terms of one sort are equal, where normal forms show it; no
@@ -154,7 +177,14 @@ impl Prover {
         (a.sort() == b.sort()).then_some(evidence)
     }
 
-    fn ask_all(&self, a: Term, b: Term, questions: &[(Question, usize)]) -> Verdict {
+    /// The first question that is left open ends it: what further ones have to say changes nothing.
+    fn ask_all(
+        &self,
+        a: Term,
+        b: Term,
+        questions: &[(Question, usize)],
+        effort: Effort,
+    ) -> Verdict {
         let mut evidence = Evidence::default();
         let mut open = Vec::new();
         for (question, count) in questions {
@@ -164,12 +194,12 @@ impl Prover {
                 Cheap::Open(x, y) => open.push((question, *count, x, y)),
             }
         }
-        let mut left = None;
         for (question, count, x, y) in open {
             if let Some((limited, wanted)) = products::abstracted(question.a, question.b) {
                 let (x, y) = normalise::pair(limited, wanted);
                 let constraint = build::negate(build::eq(x, y));
-                let engine = self.engines(&[constraint], |limits| blast::differ(x, y, limits));
+                let engine =
+                    self.engines(&[constraint], effort, |limits| blast::differ(x, y, limits));
                 evidence.conflicts += engine.conflicts;
                 if matches!(engine.found, Found::Nothing) {
                     evidence.add(&engine.evidence(count));
@@ -177,18 +207,15 @@ impl Prover {
                 }
             }
             let constraint = build::negate(build::eq(x, y));
-            let engine = self.engines(&[constraint], |limits| blast::differ(x, y, limits));
+            let engine = self.engines(&[constraint], effort, |limits| blast::differ(x, y, limits));
             evidence.conflicts += engine.conflicts;
             match engine.found {
                 Found::Nothing => evidence.add(&engine.evidence(count)),
-                Found::Model(model) => match confirmed(a, b, question, &model) {
-                    Verdict::Unknown(reason) => left = left.or(Some(reason)),
-                    verdict => return verdict,
-                },
-                Found::Unknown(reason) => left = left.or(Some(reason)),
+                Found::Model(model) => return confirmed(a, b, question, &model),
+                Found::Unknown(reason) => return Verdict::Unknown(reason),
             }
         }
-        left.map_or(Verdict::Proved(evidence), Verdict::Unknown)
+        Verdict::Proved(evidence)
     }
 
     /// Everything that needs no engine.
@@ -216,15 +243,17 @@ impl Prover {
     fn engines(
         &self,
         constraints: &[Term],
+        effort: Effort,
         embedded: impl Fn(blast::Limits) -> (Found, u64),
     ) -> Engine {
+        let solver = self.solver.as_ref().filter(|_| effort.solver);
         let script =
-            (self.cache.is_some() || self.solver.is_some()).then(|| smtlib::script(constraints));
+            (self.cache.is_some() || solver.is_some()).then(|| smtlib::script(constraints));
         let mut engine = None;
-        if !(self.config.only_solver && self.solver.is_some()) {
-            let limits = format!("{EMBEDDED} {} conflicts", self.config.conflicts);
+        if !(self.config.only_solver && solver.is_some()) {
+            let limits = format!("{EMBEDDED} {} conflicts", effort.conflicts);
             engine = Some(self.through_cache(&limits, script.as_ref(), Step::Sat, || {
-                embedded(self.limits())
+                embedded(self.limits(effort))
             }));
         }
         if let Some(decided) = engine.take_if(|e| !matches!(e.found, Found::Unknown(_))) {
@@ -237,7 +266,7 @@ impl Prover {
             conflicts,
             cached: false,
         };
-        match (&self.solver, script) {
+        match (solver, script) {
             (Some(solver), Some(Ok(script))) => {
                 let name = format!("{} {} ms", solver.title(), solver.config().time.as_millis());
                 let step = Step::Solver(solver.title().to_owned());
@@ -300,9 +329,17 @@ impl Prover {
         }
     }
 
-    fn limits(&self) -> blast::Limits {
-        blast::Limits {
+    /// What one question may take.
+    fn effort(&self) -> Effort {
+        Effort {
             conflicts: self.config.conflicts,
+            solver: true,
+        }
+    }
+
+    fn limits(&self, effort: Effort) -> blast::Limits {
+        blast::Limits {
+            conflicts: effort.conflicts,
             time: self.config.sat_time,
         }
     }
@@ -324,7 +361,7 @@ impl Prover {
     }
 
     fn solve_flat(&self, constraints: &[Term], flat: &[Term]) -> Answer {
-        let engine = self.engines(flat, |limits| blast::satisfy(flat, limits));
+        let engine = self.engines(flat, self.effort(), |limits| blast::satisfy(flat, limits));
         match engine.found {
             Found::Nothing => Answer::Unsat(Evidence {
                 conflicts: engine.conflicts,

@@ -272,6 +272,21 @@ fn the_cache_answers_across_runs_with_checked_models() {
 }
 
 #[test]
+fn a_search_asks_with_few_conflicts_and_no_solver() {
+    let folder = folder();
+    let asked = folder.path().join("asked");
+    let says = format!("touch {}; echo unsat", asked.display());
+    let program = script(folder.path(), &says);
+    let prover = Prover::new(with(program, Duration::from_secs(20)));
+    let (a, c) = hard();
+    let verdict = prover.prove_equal_within(a, c, 5);
+    assert_eq!(verdict, Verdict::Unknown(Reason::Conflicts(5)));
+    assert!(!asked.exists());
+    prover.prove_equal(a, c);
+    assert!(asked.exists(), "a proof asks the solver");
+}
+
+#[test]
 fn unknown_is_never_kept() {
     let folder = folder();
     let path = folder.path().join("cache");

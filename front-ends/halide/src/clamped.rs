@@ -1,91 +1,155 @@
-//! Loads of neighbours that are clamped at the edges of a buffer.
+//! Loads of neighbours, but at the edges of a buffer.
 //!
-//! In: the places of lanes, `max(min(first + lane, hi), lo)` and what is added to that. Out: where
-//! no lane is clamped, which is asked when the code runs, one dense load; else one lane at a time.
-//! What Halide's boundary conditions leave of a stencil that has no interior of its own is such.
+//! In: the places of lanes, as boundary conditions leave them: `max(min(first + lane, hi), lo)`, what wraps
+//! around or is mirrored where a lane lies outside, and what is added to that. Out: where all lanes lie
+//! inside, which is asked when the code runs, one dense load; else one lane at a time. Stencils that have no
+//! interior of their own are such.
 
 use super::import::Importer;
-use super::normal::normal;
-use super::value::{LANE, Number, expr, least};
+use super::masked::in_all_lanes;
+use super::normal::{Sum, normal};
+use super::value::{LANE, Number, expr, least, product};
 use kernel::index::Index;
 use kernel::tree::{Expr, ExprKind, Id, Stmt};
 use kernel::types::Type;
+use std::collections::BTreeMap;
 
 /// With fewer lanes, to ask takes as long as to load one by one.
 const MIN_LANES: u32 = 8;
 
-/// Places without their clamps, and what is at least 1 where none has an effect.
+/// Places where no lane is outside.
 struct Free {
     place: Index,
-    holds: Option<Index>,
+    /// That is so where each of these is at least 1.
+    holds: Vec<Index>,
 }
 
-/// The places of lanes without clamps; `None` where something else is done with a lane.
-fn free(index: &Index, last: i64) -> Option<Free> {
-    let both = |a: &Index, b: &Index| {
-        let (a, b) = (free(a, last)?, free(b, last)?);
-        let holds = match (a.holds, b.holds) {
-            (Some(a), Some(b)) => Some(least(&a, &b)),
-            (a, b) => a.or(b),
-        };
-        Some((a.place, b.place, holds))
-    };
-    if !index.mentions(LANE) {
-        let place = index.clone();
-        return Some(Free { place, holds: None });
+impl Free {
+    /// A place that is what it is wherever it lies.
+    fn always(place: &Index) -> Free {
+        let (place, holds) = (place.clone(), Vec::new());
+        Free { place, holds }
     }
-    match index {
-        Index::Add(a, b) => {
-            let (a, b, holds) = both(a, b)?;
-            let place = a.plus(&b);
-            Some(Free { place, holds })
+
+    /// One that is so only where something more holds.
+    fn if_also(mut self, more: impl IntoIterator<Item = Index>) -> Free {
+        self.holds.extend(more);
+        self
+    }
+
+    /// Made of two.
+    fn both(place: Index, a: Free, b: Free) -> Free {
+        let holds = a.holds;
+        Free { place, holds }.if_also(b.holds)
+    }
+
+    /// A number that is 0 where its condition holds, whatever it is multiplied by.
+    fn is_nothing(&self) -> bool {
+        normal(&self.place).constant_value() == Some(0)
+    }
+}
+
+/// The least of some numbers: of those that differ by a constant one is enough.
+fn least_of(numbers: Vec<Index>) -> Option<Index> {
+    let mut by_rest: BTreeMap<Index, i64> = BTreeMap::new();
+    let mut work = numbers;
+    while let Some(number) = work.pop() {
+        if let Index::Min(a, b) = number {
+            work.extend([*a, *b]);
+            continue;
         }
-        Index::Mul(a, b) => {
-            let (a, b, holds) = both(a, b)?;
-            let place = Index::Mul(Box::new(a), Box::new(b));
-            Some(Free { place, holds })
-        }
-        Index::Min(a, b) | Index::Max(a, b) => {
-            let (moving, end) = match (a.mentions(LANE), b.mentions(LANE)) {
-                (true, false) => (a, b),
-                (false, true) => (b, a),
-                _ => return None,
-            };
-            let inner = free(moving, last)?;
-            let at = |lane: i64| inner.place.substitute(LANE, &Index::Const(lane));
-            let inside = |place: Index| match index {
-                Index::Min(..) => end.minus(&place).offset(1),
-                _ => place.minus(end).offset(1),
-            };
-            // Lanes are evenly apart, so that the others lie between these.
-            let ends = least(&inside(at(0)), &inside(at(last)));
-            let holds = match inner.holds {
-                Some(holds) => least(&holds, &ends),
-                None => ends,
-            };
-            let place = inner.place;
-            Some(Free {
-                place,
-                holds: Some(holds),
-            })
-        }
-        Index::Sym(_) => Some(Free {
-            place: index.clone(),
-            holds: None,
-        }),
+        let sum = Sum::of(&number)?;
+        let (constant, rest) = sum.split_constant();
+        let least = by_rest.entry(rest.to_index()).or_insert(constant);
+        *least = constant.min(*least);
+    }
+    let numbers = by_rest
+        .into_iter()
+        .map(|(rest, constant)| rest.offset(constant));
+    numbers.reduce(|a, b| least(&a, &b))
+}
+
+/// What `min(max(t, 0), 1)` is the truth value of, as a number.
+fn truth(index: &Index) -> Option<&Index> {
+    let beside = |a: &'_ Index, b: &'_ Index, n: i64| {
+        (a.constant_value() == Some(n), b.constant_value() == Some(n))
+    };
+    let Index::Min(a, b) = index else { return None };
+    let inner = match beside(a, b, 1) {
+        (true, _) => b,
+        (_, true) => a,
+        _ => return None,
+    };
+    let Index::Max(a, b) = &**inner else {
+        return None;
+    };
+    match beside(a, b, 0) {
+        (true, _) => Some(b),
+        (_, true) => Some(a),
         _ => None,
     }
 }
 
+/// The places of lanes as they are where none is outside.
+fn free(index: &Index, last: i64) -> Free {
+    if !index.mentions(LANE) {
+        return Free::always(index);
+    }
+    // Which place is chosen where a lane is inside.
+    if let Some(inside) = truth(index)
+        && let Some(all) = in_all_lanes(inside, last)
+    {
+        return Free::always(&Index::Const(1)).if_also([all]);
+    }
+    let inside = |moving: &Index, conditions: &dyn Fn(&Index) -> Vec<Index>| {
+        let inner = free(moving, last);
+        // Lanes are evenly apart, so that the others lie between these.
+        Sum::of(&inner.place)?.split(LANE)?;
+        let at = |lane: i64| inner.place.substitute(LANE, &Index::Const(lane));
+        let ends = [0, last]
+            .map(at)
+            .into_iter()
+            .flat_map(|place| conditions(&place));
+        let ends: Vec<Index> = ends.collect();
+        Some(inner.if_also(ends))
+    };
+    let found = match index {
+        Index::Add(a, b) => {
+            let (a, b) = (free(a, last), free(b, last));
+            Some(Free::both(a.place.plus(&b.place), a, b))
+        }
+        Index::Mul(a, b) => match (free(a, last), free(b, last)) {
+            (a, b) if a.is_nothing() || b.is_nothing() => Some(if a.is_nothing() { a } else { b }),
+            (a, b) => Some(Free::both(product(&a.place, &b.place), a, b)),
+        },
+        Index::Min(a, b) | Index::Max(a, b) => match (a.mentions(LANE), b.mentions(LANE)) {
+            (true, true) => None,
+            (of_a, _) => {
+                let (moving, end) = if of_a { (a, b) } else { (b, a) };
+                inside(moving, &|place| match index {
+                    Index::Min(..) => vec![end.minus(place).offset(1)],
+                    _ => vec![place.minus(end).offset(1)],
+                })
+            }
+        },
+        Index::Mod(moving, end) if !end.mentions(LANE) => {
+            inside(moving, &|place| vec![place.offset(1), end.minus(place)])
+        }
+        _ => None,
+    };
+    // What else is done with a lane may have no part in the sum.
+    found.unwrap_or_else(|| Free::always(index))
+}
+
 impl Importer<'_> {
-    /// Lanes that are neighbours where they are not clamped; `None` where they are others.
+    /// Lanes that are neighbours where none is outside; `None` where they are others.
     pub(super) fn clamped(&mut self, array: Id, number: &Number) -> Option<Expr> {
         let (lanes, span) = (number.ty.lanes, self.span);
         if lanes < MIN_LANES {
             return None;
         }
-        let found = free(&number.index, i64::from(lanes) - 1)?;
-        let holds = normal(&least(&found.holds?, &Index::Const(1)));
+        let found = free(&number.index, i64::from(lanes) - 1);
+        let holds = least(&least_of(found.holds)?, &Index::Const(1));
         let plain = Number::new(&found.place, number.ty);
         let (base, factor) = plain.ramp()?;
         if factor.constant_value() != Some(1) {

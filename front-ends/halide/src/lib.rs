@@ -29,6 +29,7 @@ mod promote;
 mod scope;
 mod syntax;
 mod tasks;
+mod truth;
 mod value;
 
 pub use arguments::{Argument, Arguments, Asked, Buffer, Check, Convention, Dim, Signed};

@@ -49,6 +49,11 @@ fn lanes(mask: &Index, last: i64, of: Of) -> Option<Index> {
     }
 }
 
+/// What is at least 1 only where a mask is active in all lanes; `None` where lanes are not evenly apart.
+pub(super) fn in_all_lanes(mask: &Index, last: i64) -> Option<Index> {
+    lanes(mask, last, Of::All)
+}
+
 /// Whether a mask is active where another is.
 fn follows(mask: &Index, from: &Index) -> bool {
     let part = |parts: &Index| match parts {

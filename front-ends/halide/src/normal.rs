@@ -5,6 +5,7 @@
 //! of offsets that cancel once names are replaced by their values.
 
 use kernel::index::{Index, Symbol};
+use kernel::tree::Op;
 use std::collections::BTreeMap;
 
 /// Terms past which a product stays as it is.
@@ -188,6 +189,23 @@ impl Sum {
             };
         }
         Some((base.to_index(), factor.to_index()))
+    }
+
+    /// The sum as the lesser of two that hold at once, or the greater of two of which one does: what is
+    /// added to a minimum or maximum that mentions the symbol is added to both its sides.
+    pub(super) fn spread(&self, symbol: Symbol) -> Option<(Op, Index, Index)> {
+        let (key, factor) = self.0.iter().find(|(key, _)| {
+            matches!(key[..], [Index::Min(..) | Index::Max(..)]) && key[0].mentions(symbol)
+        })?;
+        let (Index::Min(a, b) | Index::Max(a, b)) = &key[0] else {
+            return None;
+        };
+        let mut rest = self.clone();
+        rest.0.remove(key);
+        let side = |part: &Index| rest.plus(&Sum::of(part)?, *factor);
+        let all = matches!(key[0], Index::Min(..)) == (*factor > 0);
+        let op = if all { Op::And } else { Op::Or };
+        Some((op, side(a)?.to_index(), side(b)?.to_index()))
     }
 
     /// The sum as an index.

@@ -26,10 +26,31 @@ pub(super) fn data(value: &Value, span: Span) -> Option<Expr> {
     }
 }
 
+/// How many bits the numbers have that data of truth values compare.
+fn compared(e: &Expr) -> u32 {
+    let operands = e.operands();
+    let below = operands.iter().map(|e| match e.ty.elem {
+        Elem::Bool => compared(e),
+        elem => elem.bits(),
+    });
+    below.max().unwrap_or(8)
+}
+
+/// The operands of an operation as data; truth values beside the others.
 fn all(values: &[Value], span: Span) -> Result<Vec<Expr>, Refused> {
+    let beside = values.iter().filter_map(|v| match v {
+        Value::Index(n) if n.ty.elem != Elem::Bool => Some(n.ty.elem.bits()),
+        Value::Data(e) if e.ty.elem != Elem::Bool => Some(e.ty.elem.bits()),
+        Value::Data(e) => Some(compared(e)),
+        _ => None,
+    });
+    let bits = beside.max().unwrap_or(8);
     let found = values
         .iter()
-        .map(|v| data(v, span))
+        .map(|v| match v {
+            Value::Index(n) => Some(n.beside(bits, span)),
+            _ => data(v, span),
+        })
         .collect::<Option<Vec<_>>>();
     found.ok_or_else(|| {
         (
@@ -177,7 +198,7 @@ pub(super) fn convert(value: &Value, to: Elem, span: Span) -> Value {
             }
             Value::Data(cast(n.data(span), to))
         }
-        Value::Index(n) => Value::Data(cast(n.data(span), to)),
+        Value::Index(n) => Value::Data(cast(n.beside(to.bits(), span), to)),
         Value::Data(e) if to == I32 || to == I64 => match super::derived::whole(e) {
             Some(index) => Value::Index(Number::scalar(&index, to)),
             None => Value::Data(cast(e.clone(), to)),

@@ -162,6 +162,46 @@ fn clamped_places_and_scatters_go_lane_by_lane() {
     );
 }
 
+/// What boundary conditions leave of a row: inside of it the lanes are neighbours.
+#[test]
+fn places_that_wrap_or_are_mirrored_are_one_load_inside() {
+    let x = "ramp((x*8) + -8, 1, 8)";
+    let inside = format!("(x8(0) <= {x}) && ({x} < x8(a.extent.0))");
+    let clamp = format!("max(min({x}, x8(a.extent.0 + -1)), x8(0))");
+    let wrapped = format!("{x} % x8(a.extent.0)");
+    let mirrored = format!(
+        "x8(a.extent.0 + -1) - int32x8((uint32x8)abs(({x} % x8((a.extent.0*2) + -2)) + x8(1 - a.extent.0)))"
+    );
+    let n = 27i64;
+    let a: Vec<i128> = (1..28).collect();
+    let around = |at: i64| at.rem_euclid(n);
+    let back = |at: i64| n - 1 - (at.rem_euclid(2 * n - 2) - (n - 1)).abs();
+    let places: [(String, &dyn Fn(i64) -> i64); 4] = [
+        (wrapped.clone(), &around),
+        (format!("select({inside}, {clamp}, {wrapped})"), &around),
+        (format!("select({inside}, {clamp}, {mirrored})"), &back),
+        (clamp.clone(), &|at| at.clamp(0, n - 1)),
+    ];
+    for (place, at) in places {
+        let body = format!("for (x, 0, o.extent.0/8) {{\no[ramp(x*8, 1, 8)] = a[{place}]\n}}");
+        let wanted: Vec<i128> = (-8..48)
+            .map(|x| a[usize::try_from(at(x)).unwrap()])
+            .collect();
+        assert_eq!(result(BYTES, &body, &a, 56), wanted, "{place}");
+        let kernel = kernel_of(&body);
+        let given = kernel.arrays.iter().position(|a| a.name == "a");
+        let mut dense = 0;
+        kernel::visit::for_each_stmt(&kernel.body, &mut |stmt, _| {
+            if let kernel::tree::Stmt::Assign(assign) = stmt
+                && let kernel::tree::ExprKind::Load(from) = &assign.value.kind
+            {
+                dense += u32::from(Some(from.array) == given && from.lanes == 8);
+            }
+        });
+        assert_eq!(dense, 1, "{place}");
+    }
+}
+
 #[test]
 fn reductions_shuffles_and_allocations() {
     let body = "allocate s[int32 * 4]\n\
@@ -518,4 +558,57 @@ fn a_constant_of_half_a_float_is_of_the_format_that_the_arrays_have() {
     assert_eq!(other, [0x3fc0, 0x3fc0, 0x3e80, 0x3e80]);
     let half = result("69634", body, &[0, 1, 2, 4], 4);
     assert_eq!(half, [0x3e00, 0x3e00, 0x3400, 0x3400]);
+}
+
+/// Which lanes lie inside of a buffer is no matter of 64 bits.
+#[test]
+fn lanes_of_truth_are_as_narrow_as_what_they_choose() {
+    let chosen =
+        |mask: &str| format!("o[ramp(0, 1, 8)] = select({mask}, a[ramp(0, 1, 8)], x8((uint8)9))");
+    let a = [0, 1, 2, 3, 4, 5, 6, 7];
+    let n = "o.extent.0*1000000000";
+    for (mask, wanted) in [
+        (
+            "ramp(3, -1, 8) < x8(a.extent.0 - 7)",
+            [9, 9, 9, 3, 4, 5, 6, 7],
+        ),
+        ("x8(a.extent.0) <= ramp(5, 1, 8)", [9, 9, 9, 3, 4, 5, 6, 7]),
+        (
+            "ramp(0, 10, 8) == x8(a.extent.0 + 22)",
+            [9, 9, 9, 3, 9, 9, 9, 9],
+        ),
+        (
+            "ramp(0, 10, 8) != x8(a.extent.0 + 22)",
+            [0, 1, 2, 9, 4, 5, 6, 7],
+        ),
+        (&format!("ramp({n}, 1, 8) < x8(a.extent.0)"), [9; 8]),
+        (&format!("ramp(0, 1, 8) < x8({n})"), a),
+        (
+            "!((ramp(0, 1, 8) < x8(a.extent.0 - 6)) || x8(a.extent.0 < 3))",
+            [9, 9, 2, 3, 4, 5, 6, 7],
+        ),
+        (
+            "(ramp(0, 1, 8) < x8(a.extent.0 - 6)) == (ramp(0, 1, 8) < x8(a.extent.0 - 3))",
+            [0, 1, 9, 9, 9, 5, 6, 7],
+        ),
+    ] {
+        let body = chosen(mask);
+        assert_eq!(result(BYTES, &body, &a, 8), wanted, "{mask}");
+        assert_eq!(widest(&kernel_of(&body)), 8, "{mask}");
+    }
+    // Distances of more than a byte holds, and lanes that are not evenly apart.
+    for (mask, bits) in [
+        ("ramp(0, 100, 8) < x8(a.extent.0 + 292)", 16),
+        ("ramp(0, 1, 8) % x8(a.extent.0 - 5) < x8(1)", 64),
+    ] {
+        let body = chosen(mask);
+        assert_eq!(
+            result(BYTES, &body, &a, 8)[..4],
+            [[0, 1, 2, 9], [0, 9, 9, 3]][usize::from(bits == 64)]
+        );
+        assert_eq!(widest(&kernel_of(&body)), bits, "{mask}");
+    }
+    let beside = "o[ramp(0, 1, 8)] = select((ramp(0, 1, 8) < x8(a.extent.0 - 6)) && (int32x8(a[ramp(0, 1, 8)]) < x8(o.extent.0)), x8((uint8)1), x8((uint8)2))";
+    assert_eq!(result(BYTES, beside, &a, 8), [1, 1, 2, 2, 2, 2, 2, 2]);
+    assert_eq!(widest(&kernel_of(beside)), 32);
 }

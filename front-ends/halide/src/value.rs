@@ -6,6 +6,7 @@
 //! expression of the kernel. Indices become data where they meet data.
 
 use super::normal::{Sum, normal};
+use super::truth::Truth;
 use kernel::index::{Index, Symbol};
 use kernel::tree::{Expr, ExprKind, Op};
 use kernel::types::{Elem, Type};
@@ -111,17 +112,25 @@ impl Number {
 
     /// The number as data.
     pub(super) fn data(&self, span: Span) -> Expr {
+        self.beside(8, span)
+    }
+
+    /// The number as data, which meets data of so many bits if it is a truth value.
+    pub(super) fn beside(&self, bits: u32, span: Span) -> Expr {
         let Type { elem, lanes } = self.ty;
         if elem == Elem::Bool {
-            // A difference of two numbers of 32 bits may need more.
-            let wide = Type { elem: I64, lanes };
-            let count = Number {
-                index: self.index.clone(),
-                ty: wide,
-            }
-            .data(span);
-            let one = constant(Type::scalar(I64), 1, span);
-            return expr(ExprKind::Apply(Op::Le, vec![one, count]), self.ty, span);
+            let truth = (lanes > 1).then(|| Truth { lanes, bits, span }.of(&self.index));
+            return truth.flatten().unwrap_or_else(|| {
+                // A difference of two numbers of 32 bits may need more.
+                let wide = Type { elem: I64, lanes };
+                let count = Number {
+                    ty: wide,
+                    ..self.clone()
+                }
+                .data(span);
+                let one = constant(Type::scalar(I64), 1, span);
+                expr(ExprKind::Apply(Op::Le, vec![one, count]), self.ty, span)
+            });
         }
         let single = |index: Index| match index.constant_value() {
             Some(c) => constant(Type::scalar(elem), i128::from(c), span),
@@ -157,6 +166,12 @@ impl Number {
         }
     }
 
+    /// A number of the same lanes.
+    fn part(&self, index: &Index) -> Number {
+        let (index, ty) = (index.clone(), self.ty);
+        Number { index, ty }
+    }
+
     /// An index over the lanes, computed as a vector; what is the same in every lane as a scalar.
     fn computed(&self, index: &Index, span: Span) -> Expr {
         let Type { elem, lanes } = self.ty;
@@ -173,6 +188,9 @@ impl Number {
             Index::Sym(_) => {
                 let each = (0..i128::from(lanes)).map(|l| elem.wrap(l));
                 expr(ExprKind::Const(each.collect()), self.ty, span)
+            }
+            Index::Add(..) | Index::Mul(..) if self.part(index).ramp().is_some() => {
+                self.part(index).data(span)
             }
             Index::Add(a, b) => two(Op::Add, a, b),
             Index::Mul(a, b) => two(Op::Mul, a, b),
@@ -266,11 +284,8 @@ pub(super) fn combine(symbol: &str, a: &Number, b: &Number) -> Option<Number> {
         ">" => (x.minus(y), Elem::Bool),
         "==" if a.ty.elem != Elem::Bool => (Index::Const(1).minus(&distance(x, y)), Elem::Bool),
         "!=" if a.ty.elem != Elem::Bool => (distance(x, y), Elem::Bool),
-        "==" => (
-            Index::Const(1).minus(&distance(&zero_or_one(x), &zero_or_one(y))),
-            Elem::Bool,
-        ),
-        "!=" => (distance(&zero_or_one(x), &zero_or_one(y)), Elem::Bool),
+        "==" => (greatest(&least(x, y), &least(&not(x), &not(y))), Elem::Bool),
+        "!=" => (greatest(&least(x, &not(y)), &least(&not(x), y)), Elem::Bool),
         "&&" => (Index::Min(p, q), Elem::Bool),
         "||" => (Index::Max(p, q), Elem::Bool),
         _ if a.ty.elem == Elem::Bool => return None,

@@ -35,6 +35,10 @@ struct Common {
     memo: HashMap<Rc<[Term]>, Option<Term>>,
     /// The lanes that have something in common, in the order in which that was found.
     found: Vec<Rc<[Term]>>,
+    /// The number of each variable, as they were met.
+    variables: HashMap<Term, usize>,
+    /// What is read below a term.
+    read: HashMap<Term, u64>,
 }
 
 impl Common {
@@ -78,15 +82,50 @@ impl Common {
         if !others.iter().all(same) {
             return self.with_neutral(lanes);
         }
+        let turned: Vec<bool> = match *args {
+            [x, y] if commutes(op.code) => {
+                let of = (self.read_by(x), self.read_by(y));
+                lanes.iter().map(|t| self.is_turned(*t, of)).collect()
+            }
+            _ => vec![false; lanes.len()],
+        };
         let argument = |k: usize| {
-            lanes
-                .iter()
-                .filter_map(move |t| t.as_app().map(|(_, a)| a[k]))
+            let of = move |(t, turned): (&Term, &bool)| {
+                let k = if *turned { 1 - k } else { k };
+                t.as_app().map(|(_, a)| a[k])
+            };
+            lanes.iter().zip(&turned).filter_map(of)
         };
         let args: Option<Vec<Term>> = (0..args.len())
             .map(|k| self.visit(argument(k).collect()))
             .collect();
         Some(b::app(op, &args?))
+    }
+
+    /// Whether the operands of a lane read what those of another read the other way round: terms are
+    /// ordered by how they are written, and a step that is not there is a reason for another order.
+    fn is_turned(&mut self, lane: Term, (first, second): (u64, u64)) -> bool {
+        let Some((_, &[x, y])) = lane.as_app() else {
+            return false;
+        };
+        first != second && (self.read_by(x), self.read_by(y)) == (second, first)
+    }
+
+    /// A bit for each variable below a term; many of them share bits.
+    fn read_by(&mut self, t: Term) -> u64 {
+        if let Some(&known) = self.read.get(&t) {
+            return known;
+        }
+        let bits = match t.as_app() {
+            _ if t.as_var().is_some() => {
+                let next = self.variables.len();
+                1 << (*self.variables.entry(t).or_insert(next) % 64)
+            }
+            Some((_, args)) => args.iter().fold(0, |bits, arg| bits | self.read_by(*arg)),
+            None => 0,
+        };
+        self.read.insert(t, bits);
+        bits
     }
 
     /// A variable with these values, one for each lane.
@@ -245,6 +284,28 @@ mod tests {
         ];
         let (_, streams) = common(scaled.to_vec()).expect("one function");
         assert_eq!(streams[1], [1, 3, 4].map(number));
+    }
+
+    #[test]
+    fn a_lane_without_the_step_may_have_its_operands_the_other_way_round() {
+        let base = Term::var("base", Sort::Bv(8));
+        for first in [
+            two(OpCode::BvMul, base, x(0)),
+            two(OpCode::BvMul, x(0), base),
+        ] {
+            let lane = |k: u32| {
+                let less = two(OpCode::BvAdd, base, number(-i128::from(k)));
+                [
+                    two(OpCode::BvMul, less, x(k)),
+                    two(OpCode::BvMul, x(k), less),
+                ]
+            };
+            let others = (1..8u32).map(|k| lane(k)[usize::from(k % 3 == 0)]);
+            let lanes = std::iter::once(first).chain(others).collect();
+            let (_, streams) = common(lanes).expect("one function");
+            assert!(streams.contains(&vec![base; 8]), "{streams:?}");
+            assert!(streams.contains(&(0..8).map(x).collect()), "{streams:?}");
+        }
     }
 
     #[test]

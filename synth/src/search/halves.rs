@@ -8,6 +8,7 @@
 use super::Search;
 use super::cover::{Choices, Expression, How, PARTS};
 use super::place::Placed;
+use crate::cost::Cost;
 use crate::fragment::lane_width;
 use crate::goal::Goal;
 use crate::twins::Twin;
@@ -20,6 +21,22 @@ use semantics::term::Term;
 const DEPTH: usize = 3;
 
 impl Search<'_> {
+    /// When the upper half does not matter, the lower half seen as a wider register.
+    pub(super) fn low_half(&mut self, goal: &Goal, depth: usize) -> Option<(Value, Cost)> {
+        if goal.width() == self.candidates.widths.narrowest() {
+            return self.low_piece(goal);
+        }
+        let vector = goal.width() > self.candidates.widths.narrowest();
+        let (value, cost) = self.solve(&goal.lower_half().filter(|_| vector)?, depth + 1)?;
+        Some((
+            self.graph.add(Node::Cast {
+                value,
+                width: goal.width(),
+            }),
+            cost,
+        ))
+    }
+
     /// An operation applied, or its twin where its operands are upper halves.
     pub(super) fn applied(&mut self, operation: usize, args: Vec<Argument>) -> Value {
         let (operation, args) = match self.of_uppers(operation, &args) {

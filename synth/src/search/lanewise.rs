@@ -8,13 +8,14 @@ use super::common::{common, leaf_name};
 use super::cover::{Choices, Expression, How, PARTS};
 use super::{LaneAnswer, MAX_LANE_SIZE, Search};
 use crate::cost::Cost;
-use crate::fragment::{self, Fragment, regular};
+use crate::fragment::{self, Fragment, regular, replace};
 use crate::goal::{Goal, leaf};
 use crate::lanes::{self, LaneExpr, LaneGoal, LaneLimits, LaneOp, NearMiss};
 use crate::legal::{raw, resize};
 use autoir::program::{Node, Value};
 use semantics::bits::Bits;
 use semantics::op::{Op, OpCode};
+use semantics::sort::Sort;
 use semantics::term::Term;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -358,6 +359,11 @@ pub(super) fn lane_goal(goal: &Goal) -> Option<(LaneGoal, Vec<Goal>)> {
     Some(best.or_else(narrow).or_else(other).unwrap_or(plain))
 }
 
+/// The same, of just what is read.
+pub(super) fn lane_goal_as_read(goal: &Goal) -> Option<(LaneGoal, Vec<Goal>)> {
+    lane_goal_from(goal, Reading::Plain)
+}
+
 /// The function that every lane computes of whole elements of the inputs, where what it reads lies in
 /// parts of such side by side: `a[2 * x]` and `a[2 * x + 1]` are two bytes of one word.
 pub(super) fn lane_goal_of_wholes(goal: &Goal) -> Option<(LaneGoal, Vec<Goal>)> {
@@ -371,6 +377,24 @@ pub(super) fn lane_goal_of_wholes(goal: &Goal) -> Option<(LaneGoal, Vec<Goal>)> 
     let wider = WIDTHS.into_iter().filter(|w| *w > least);
     let mut found = wider.filter_map(|w| lane_goal_from(goal, Reading::Wholes(w)));
     found.find(|(_, streams)| streams.iter().all(|s| of_elements(s) && stays(s)))
+}
+
+/// The same function of other streams, in the lanes that a goal has.
+pub(super) fn of_streams(lane: &LaneGoal, streams: &[Goal], goal: &Goal) -> Goal {
+    let at = |k: usize| {
+        let names = lane
+            .leaves
+            .iter()
+            .map(|(name, w)| Term::var(name, Sort::Bv(*w)));
+        let read = streams.iter().map(|stream| stream.elements[k]);
+        let pairs = names.zip(read).map(|(name, t)| Some((name, t?)));
+        let mut map: HashMap<Term, Term> = pairs.collect::<Option<_>>()?;
+        Some(replace(lane.term, &mut map))
+    };
+    Goal {
+        element: goal.element,
+        elements: (0..goal.elements.len()).map(at).collect(),
+    }
 }
 
 /// Whether a stream is one of elements as registers have them, not of fields from some bit on.
@@ -403,7 +427,7 @@ fn holding(streams: &[Goal]) -> Option<u32> {
 
 /// Whether the elements of a stream stand where they lie in an input, are the same for all lanes,
 /// or are constants.
-fn stays(stream: &Goal) -> bool {
+pub(super) fn stays(stream: &Goal) -> bool {
     let first = stream.live().next();
     stream.input_part().is_some() || stream.is_constant() || stream.live().all(|t| Some(t) == first)
 }

@@ -286,8 +286,10 @@ impl Search<'_> {
         let from = names.iter().filter_map(|name| self.input(name));
         let from = from.map(|input| input.width).max()?;
         let width = goal.width();
+        let dealt = |w: u32| self.candidates.doubled.pairs.contains_key(&w);
         let mut wider = self.candidates.widths.vectors();
-        let wide = wider.find(|w| *w > width && *w <= from && w.is_multiple_of(goal.element))?;
+        let wide = wider
+            .find(|&w| w > width && (w <= from || dealt(w)) && w.is_multiple_of(goal.element))?;
         let low = self.move_once(&goal.widened(wide)).map(|(value, cost)| {
             let low = Node::Cast { value, width };
             (self.graph.add(low), cost)

@@ -89,7 +89,7 @@ impl Search<'_> {
             let goal = placed.goal(t, &self.candidates.widths);
             self.claim(value, &goal);
             let across = adds_products(t) || adds_neighbours(e, t);
-            if t != e.root && across && !e.is_dealt() && !placed.inner.contains(&t) {
+            if t != e.root && across && !placed.inner.contains(&t) {
                 value = self.across_lanes(value, &goal, depth);
             }
         }
@@ -110,15 +110,12 @@ impl Search<'_> {
             return value;
         };
         let bound = self.estimator.sum(&self.graph, &[value]);
-        let (limit, spent, outer) = (self.limits.goals, self.report.goals, self.bound);
-        self.limits.goals = limit.min(spent + ACROSS_GOALS);
+        let outer = self.bound;
         self.bound = outer.min(bound);
         self.across = true;
-        let found = self.solve(goal, depth + 1);
+        let found = self.aside(ACROSS_GOALS, |search| search.solve(goal, depth + 1));
         self.across = false;
         self.bound = outer;
-        self.limits.goals = limit;
-        self.report.goals = spent;
         let better = found.filter(|(_, cost)| *cost < bound);
         if better.is_none() {
             self.memory.apart.insert(kind);

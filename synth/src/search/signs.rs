@@ -86,7 +86,7 @@ impl Search<'_> {
     }
 
     /// The elements of a register that holds a goal.
-    fn named_goal(&mut self, goal: &Goal, depth: usize) -> Option<Goal> {
+    pub(super) fn named_goal(&mut self, goal: &Goal, depth: usize) -> Option<Goal> {
         if goal.input_part().is_some() {
             return Some(goal.clone());
         }

@@ -39,7 +39,6 @@ impl Search<'_> {
         goal: &Goal,
         found: Option<Vec<Value>>,
     ) -> Option<Vec<Value>> {
-        let known = found.as_ref().map(|values| self.estimate(values));
         let outer = self.bound;
         if let Some(values) = &found {
             self.bound = outer.min(self.estimator.sum(&self.graph, values));
@@ -49,15 +48,27 @@ impl Search<'_> {
         self.limits.matches = self.report.matches + MATCHES;
         let staged = self.unspent(|search| search.sums_of_computed(goal));
         (self.bound, self.limits) = (outer, limits);
-        let Some(staged) = staged else { return found };
-        let estimate = self.estimate(&[staged]);
-        self.tried("what is added first, in a register", Some(estimate.cost));
-        match known.is_none_or(|known| estimate < known) {
-            true => {
+        if let Some(staged) = staged {
+            let cost = self.estimate(&[staged]).cost;
+            self.tried("what is added first, in a register", Some(cost));
+        }
+        self.cheaper_registers(found, staged.map(|staged| vec![staged]))
+    }
+
+    /// The registers of a window that cost less; where these are the others, the first ones stay its second
+    /// choice.
+    pub(super) fn cheaper_registers(
+        &mut self,
+        found: Option<Vec<Value>>,
+        other: Option<Vec<Value>>,
+    ) -> Option<Vec<Value>> {
+        match (&found, &other) {
+            (_, None) => found,
+            (Some(values), Some(more)) if self.estimate(values) <= self.estimate(more) => found,
+            _ => {
                 self.second = found.or(self.second.take());
-                Some(vec![staged])
+                other
             }
-            false => found,
         }
     }
 

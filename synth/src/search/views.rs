@@ -146,7 +146,7 @@ fn views(t: Term, others: &[Term], w: u32) -> Vec<View> {
         return shifted.into_iter().collect();
     }
     let all = std::iter::once(&t).chain(others);
-    all.flat_map(|other| halves_of_pair(*other, w)).collect()
+    all.filter_map(|other| halves_of_pair(*other, w)).collect()
 }
 
 fn number(width: u32, n: u32) -> Term {
@@ -176,29 +176,21 @@ pub(super) fn is_of_pair(t: Term) -> bool {
 
 /// Bits of a wider value of extended lanes: of the low halves for the lower lane, of the high
 /// halves for the upper one.
-fn halves_of_pair(t: Term, w: u32) -> Vec<View> {
-    let Some((whole, lo, border)) = part_of_pair(t, w) else {
-        return Vec::new();
-    };
+fn halves_of_pair(t: Term, w: u32) -> Option<View> {
+    let (whole, lo, border) = part_of_pair(t, w)?;
     let [low, high] = border.halves.map(|mut map| replace(whole, &mut map));
-    let low = || {
-        let low = down(low, lo)?;
-        match range(low) {
-            (least, most) if least >= 0 && most < 1 << w => Some(low),
-            _ => two(OpCode::BvAnd, low, Term::bits(Bits::ones(w).zext(2 * w))),
-        }
+    let low = down(low, lo)?;
+    let low = match range(low) {
+        (least, most) if least >= 0 && most < 1 << w => low,
+        _ => two(OpCode::BvAnd, low, Term::bits(Bits::ones(w).zext(2 * w)))?,
     };
-    let Some(low) = low() else { return Vec::new() };
-    let uppers = [shifted_up(high, lo, w), masked_up(high, lo, w)];
-    let roots = uppers
-        .into_iter()
-        .flatten()
-        .filter_map(|up| two(OpCode::BvOr, low, up));
-    let view = |root| View {
-        root,
-        leaves: border.leaves.clone(),
+    let up = match lo {
+        0 => two(OpCode::BvShl, high, number(2 * w, w))?,
+        _ => masked_up(high, lo, w)?,
     };
-    roots.map(view).collect()
+    let root = two(OpCode::BvOr, low, up)?;
+    let leaves = border.leaves;
+    Some(View { root, leaves })
 }
 
 /// A value of twice the width made of extended lanes, from where on a value is its bits, and these lanes.
@@ -206,13 +198,31 @@ fn part_of_pair(t: Term, w: u32) -> Option<(Term, u32, Border)> {
     let [whole, lo] = *t.args_of(OpCode::Extract)? else {
         return None;
     };
-    let lo = u32::try_from(lo.as_int()?).ok()?;
+    let (whole, lo) = before_shifts(whole, u32::try_from(lo.as_int()?).ok()?, w);
     if whole.width() != 2 * w || constant_bits(whole).is_some() {
         return None;
     }
     let mut border = Border::default();
     border.look(whole, w)?;
     (!border.leaves.is_empty()).then_some((whole, lo, border))
+}
+
+/// What a value is shifted down from by constants, and where the same bits of that begin, as long as they
+/// are bits of it.
+fn before_shifts(whole: Term, lo: u32, bits: u32) -> (Term, u32) {
+    let shift = whole
+        .args_of(OpCode::BvLshr)
+        .or(whole.args_of(OpCode::BvAshr));
+    let by = |n: Term| {
+        n.as_bits()
+            .and_then(Bits::to_u64)
+            .and_then(|n| u32::try_from(n).ok())
+    };
+    let from = shift.and_then(|args| Some((args[0], lo.checked_add(by(args[1])?)?)));
+    match from.filter(|(_, lo)| lo.checked_add(bits).is_some_and(|end| end <= whole.width())) {
+        Some((of, lo)) => before_shifts(of, lo, bits),
+        None => (whole, lo),
+    }
 }
 
 /// The extended lanes below a value, and what stands for each in the lower and in the upper half
@@ -270,25 +280,11 @@ fn down(x: Term, by: u32) -> Option<Term> {
     }
 }
 
-/// The bits of a value from one on, above as many zeros as a lane has: what is above them is shifted
-/// out.
-fn shifted_up(x: Term, lo: u32, w: u32) -> Option<Term> {
-    two(OpCode::BvShl, x, number(2 * w, w)).filter(|_| lo == 0)
-}
-
-/// The same: what is below them is cleared.
+/// The bits of a value from one on in the upper lane: what is below them is cleared.
 fn masked_up(x: Term, lo: u32, w: u32) -> Option<Term> {
-    let (of, from) = match x.args_of(OpCode::BvLshr) {
-        Some(&[of, by]) => match by.as_bits().and_then(Bits::to_u64) {
-            Some(n) if n < u64::from(2 * w - lo) => (of, lo + u32::try_from(n).ok()?),
-            _ => (x, lo),
-        },
-        _ => (x, lo),
-    };
-    let moved = match from.checked_sub(w) {
-        Some(by) => down(of, by)?,
-        None if from == 0 => return None,
-        None => two(OpCode::BvShl, of, number(2 * w, w - from))?,
+    let moved = match lo.checked_sub(w) {
+        Some(by) => down(x, by)?,
+        None => two(OpCode::BvShl, x, number(2 * w, w - lo))?,
     };
     let upper = Term::bits(Bits::ones(w).zext(2 * w).shl_u32(w));
     two(OpCode::BvAnd, moved, upper)

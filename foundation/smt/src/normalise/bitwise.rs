@@ -5,9 +5,9 @@
 //! logic is cut where its arguments are, and its arguments stand in order, each once.
 
 use super::Normaliser;
-use super::poly::{Poly, Range, floor_shift, pow2, valuation};
+use super::poly::{Atom, Monomial, Poly, Range, floor_shift, pow2, valuation};
 use num_bigint::BigInt;
-use num_traits::{One, Zero};
+use num_traits::{One, Signed, Zero};
 use semantics::bits::Bits;
 use semantics::build as b;
 use semantics::op::{Op, OpCode};
@@ -117,12 +117,9 @@ impl Normaliser {
         for v in levels.into_iter().rev() {
             let (mut above, mut below) = (Poly::default(), Poly::default());
             for (m, c) in &rest.0 {
-                let part = if valuation(c) >= v {
-                    &mut above
-                } else {
-                    &mut below
-                };
-                part.add_term(m.clone(), c.clone());
+                let multiple = (c / pow2(v)) << v; // towards zero: both keep the sign
+                below.add_term(m.clone(), c - &multiple);
+                above.add_term(m.clone(), multiple);
             }
             let range = self.range(&below);
             let level = floor_shift(&range.lo, v);
@@ -131,6 +128,118 @@ impl Normaliser {
             }
         }
         None
+    }
+
+    /// A sum with what is carried into its upper words, put together: where `p = p1 2^w + p0`, the multiples
+    /// `p1 + floor((2^v p0 + r) / 2^(v+w))` are `floor((2^v p + r) / 2^(v+w))`. So products of words by those
+    /// of halves are what whole ones are.
+    pub(super) fn carries_joined(&mut self, sum: &Poly) -> Option<Poly> {
+        let roundings: Vec<_> = sum
+            .0
+            .keys()
+            .filter_map(|m| Some((m, rounding_of_arithmetic(m)?)))
+            .collect();
+        // The bit from which on a product is taken by what may be a `p1`.
+        let starts: BTreeSet<u32> = roundings
+            .iter()
+            .filter(|(_, (y, _))| y.args_of(OpCode::BvMul).is_some())
+            .map(|&(_, (_, lo))| lo)
+            .collect();
+        if roundings.len() < 2 || starts.is_empty() {
+            return None;
+        }
+        roundings.into_iter().find_map(|(carry, (y, lo))| {
+            let inner = self.ring(y);
+            let parts: Vec<&Monomial> = inner
+                .0
+                .keys()
+                .filter(|m| {
+                    self.low_word(m)
+                        .is_some_and(|(_, start)| starts.contains(&start))
+                })
+                .collect();
+            let whole = !parts.is_empty() && lo + carry[0].term.width() == y.width();
+            let lifted = whole.then(|| self.lifted_whole(y))??;
+            let mut joins = |part| self.carry_joined(sum, carry, (&lifted, lo), part);
+            parts.into_iter().find_map(&mut joins)
+        })
+    }
+
+    /// The same, where the carry is that of `inner` at bit `lo` and `p0` may be this part of it.
+    fn carry_joined(
+        &mut self,
+        sum: &Poly,
+        carry: &Monomial,
+        (inner, lo): (&Poly, u32),
+        part: &Monomial,
+    ) -> Option<Poly> {
+        let (product, width) = self.product_of_low(part)?;
+        let (c, scale) = (sum.coefficient(carry), inner.coefficient(part));
+        if valuation(&scale) + width < lo {
+            return None;
+        }
+        let upper = self.quotient(&product, width);
+        let factor = &c * ((&scale << width) >> lo);
+        let there = |(m, by): (&Monomial, &BigInt)| sum.coefficient(m) == by * &factor;
+        if upper.0.len() != 1 || !upper.0.iter().all(there) {
+            return None;
+        }
+        let mut opened = inner.clone();
+        opened.0.remove(part);
+        let carried = self.quotient(&opened.plus(&product, &scale), lo);
+        let mut rest = sum.plus(&upper, &-factor);
+        rest.0.remove(carry);
+        Some(rest.plus(&carried, &c))
+    }
+
+    /// What is left of a sum of what has no sign without its low bits.
+    fn quotient(&mut self, sum: &Poly, lo: u32) -> Poly {
+        let (all, _) = self.range(sum).width();
+        self.rounded(sum.clone(), all, lo)
+    }
+
+    /// A term's polynomial as an integer, where intervals show that it does not overflow and nothing in it
+    /// has a sign.
+    fn lifted_whole(&mut self, t: Term) -> Option<Poly> {
+        let poly = self.ring(t);
+        self.lifted(&poly, t.width(), false).filter(has_no_sign)
+    }
+
+    /// The term whose low bits of a product a monomial is, and where those of what the product is a multiple
+    /// of a power of two of end.
+    fn low_word(&mut self, m: &Monomial) -> Option<(Term, u32)> {
+        let [
+            Atom {
+                term,
+                signed: false,
+            },
+        ] = m[..]
+        else {
+            return None;
+        };
+        let product = is_arithmetic(term).then(|| self.ring(term))?;
+        let (_, by) = product
+            .0
+            .first_key_value()
+            .filter(|_| product.0.len() == 1)?;
+        Some((term, term.width() - valuation(by)))
+    }
+
+    /// The whole product of which an atom is the low bits, and how many they are.
+    fn product_of_low(&mut self, part: &Monomial) -> Option<(Poly, u32)> {
+        let (term, _) = self.low_word(part)?;
+        let width = term.width();
+        let product = self.ring(term);
+        let (factors, by) = product.0.first_key_value()?;
+        let mut whole = Poly::default();
+        let more = if by.is_negative() {
+            pow2(width)
+        } else {
+            BigInt::ZERO
+        };
+        whole.add_term(factors.clone(), by + more);
+        let more = self.range(&whole).width().0 > width;
+        (more && has_no_sign(&whole)).then_some((whole, width))
     }
 
     fn bits_of(&mut self, poly: &Poly, all: u32, lo: u32, signed: bool) -> Poly {
@@ -282,6 +391,26 @@ impl Normaliser {
         let all = self.norm(all);
         self.norm(b::bool_to_bit(all))
     }
+}
+
+/// The term whose bits from some on up are what a monomial is.
+fn rounding_of_arithmetic(m: &Monomial) -> Option<(Term, u32)> {
+    let [
+        Atom {
+            term,
+            signed: false,
+        },
+    ] = m[..]
+    else {
+        return None;
+    };
+    super::constant_extract(term).filter(|&(y, lo)| lo > 0 && is_arithmetic(y))
+}
+
+/// Whether no coefficient is negative, and no unknown.
+fn has_no_sign(sum: &Poly) -> bool {
+    let none = |(m, c): (&Monomial, &BigInt)| c.is_positive() && m.iter().all(|a| !a.signed);
+    sum.0.iter().all(none)
 }
 
 /// Sums, products, complements: what [`Normaliser::ring`] looks into.

@@ -209,7 +209,10 @@ impl Normaliser {
                 }
             }
             if !again {
-                match self.rejoined(&out, width) {
+                match self
+                    .rejoined(&out, width)
+                    .or_else(|| self.carries_joined(&out))
+                {
                     Some(joined) => out = joined,
                     None => return out,
                 }

@@ -86,6 +86,25 @@ fn product_from_halves() {
 }
 
 #[test]
+fn the_upper_word_of_a_product_from_halves() {
+    let low = |t: Term| b::zext(b::extract(t, 0, 8), 16);
+    let high = |t: Term| b::zext(b::extract(t, 8, 8), 16);
+    for c in [
+        var("c", 16),
+        Term::bv(16, 0x9e37),
+        Term::bv(16, 0x0101),
+        Term::bv(16, -16),
+    ] {
+        let a = var("a", 16);
+        let whole = b::extract(b::mul(b::zext(a, 32), b::zext(c, 32)), 16, 16);
+        let (once, again) = (b::mul(low(a), high(c)), b::mul(high(a), low(c)));
+        let carried = b::add(b::add(high(b::mul(low(a), low(c))), low(once)), low(again));
+        let above = b::add(b::add(b::mul(high(a), high(c)), high(once)), high(again));
+        meets(whole, b::add(above, high(carried)));
+    }
+}
+
+#[test]
 fn rounding() {
     let (a, c) = (var("a", 8), var("c", 8));
     let at = |w: u32| {
