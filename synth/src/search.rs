@@ -384,14 +384,7 @@ impl<'a> Search<'a> {
     /// are not looked for. What reads whole elements is looked for last, for what is known not to be
     /// displaced within the search, which goes by latencies.
     fn solve_further(&mut self, goal: &Goal, known: bool) -> Option<Vec<Value>> {
-        let outer = self.bound;
-        let paired = self.in_paired_products(goal);
-        if let Some(values) = &paired {
-            self.bound = outer.min(self.estimator.sum(&self.graph, values) * 3 / 2);
-        }
         let found = self.solve_plainly(goal, known);
-        self.bound = outer;
-        let found = self.cheaper_registers(found, paired);
         let found = self.in_two_stages(goal, found);
         let wholes = self.cover_wholes(goal);
         match (found, wholes) {
@@ -411,12 +404,17 @@ impl<'a> Search<'a> {
         if let Some((values, _)) = &covered {
             self.bound = outer.min(self.estimator.sum(&self.graph, values) * 3 / 2);
         }
+        let given = covered.is_some();
+        let covered = self.in_paired_products(goal, covered);
+        if let Some((values, _)) = &covered {
+            self.bound = outer.min(self.estimator.sum(&self.graph, values) * 3 / 2);
+        }
         // A matrix of bits that is written out at length matches in many ways that lead nowhere.
-        let steps = covered.is_some() && self.is_matrix(goal);
+        let steps = given && self.is_matrix(goal);
         let whole = match fits && !steps {
             true => {
                 let all = self.limits.goals;
-                if covered.is_some() {
+                if given {
                     self.limits.goals = all.min(self.goals_beside_a_cover(goal));
                 }
                 let found = self.solve_deeper(goal);

@@ -10,6 +10,7 @@
 use super::Search;
 use super::cover::{adds_products, is_product};
 use crate::cost::Cost;
+use crate::estimate::Estimate;
 use crate::goal::Goal;
 use crate::matching::summands;
 use autoir::program::Value;
@@ -21,6 +22,8 @@ use semantics::term::Term;
 const MOST: usize = 8;
 /// Goals that may be spent on two products.
 const GOALS: usize = 40;
+/// Matches of instructions that may be spent beside a window's own.
+const ASIDE_MATCHES: usize = 2_000;
 
 /// What an element adds up.
 struct Parts {
@@ -51,20 +54,28 @@ impl Parts {
 }
 
 impl Search<'_> {
-    /// Registers of a window by sums of two products each: what several of them have in common is paid for
-    /// once.
-    pub(super) fn in_paired_products(&mut self, goal: &Goal) -> Option<Vec<Value>> {
+    /// Registers of a window by sums of two products each, where they cost less than those that cover it:
+    /// what several of them have in common is paid for once.
+    pub(super) fn in_paired_products(
+        &mut self,
+        goal: &Goal,
+        covered: Option<(Vec<Value>, Estimate)>,
+    ) -> Option<(Vec<Value>, Estimate)> {
         if !goal.live().next().is_some_and(adds_products) {
-            return None;
+            return covered;
         }
-        let stopped = self.report.stopped_by.clone();
-        let values = self.registers_in_pairs(goal);
-        // What was not found with few goals may be there.
-        self.solved.clear();
-        self.report.stopped_by = stopped;
-        let estimate = self.estimate(values.as_ref()?);
+        let Some(values) = self.registers_in_pairs(goal) else {
+            return covered;
+        };
+        let estimate = self.estimate(&values);
         self.tried("by two products at a time", Some(estimate.cost));
-        values
+        match covered {
+            Some((values, cost)) if cost <= estimate => Some((values, cost)),
+            covered => {
+                self.second = covered.map(|(values, _)| values);
+                Some((values, estimate))
+            }
+        }
     }
 
     fn registers_in_pairs(&mut self, goal: &Goal) -> Option<Vec<Value>> {
@@ -116,13 +127,21 @@ impl Search<'_> {
         Some((value, self.whole_cost(goal, value, cost)))
     }
 
-    /// What is looked for with so many goals, none of the window's.
+    /// What is looked for with so many goals, none of the window's: that these were spent is no limit of the
+    /// window, and what was not found with them may be there.
     pub(super) fn aside<T>(&mut self, goals: usize, look: impl FnOnce(&mut Self) -> T) -> T {
-        let (limit, spent) = (self.limits.goals, self.report.goals);
-        self.limits.goals = limit.min(spent + goals);
+        let limits = self.limits;
+        self.limits.goals = limits.goals.min(self.report.goals + goals);
+        self.limits.matches = limits.matches.min(self.report.matches + ASIDE_MATCHES);
+        let stopped = self.report.stopped_by.clone();
+        let spent = (self.report.goals, self.report.matches);
         let found = look(self);
-        self.limits.goals = limit;
-        self.report.goals = spent;
+        if self.report.goals >= self.limits.goals || self.report.matches >= self.limits.matches {
+            self.solved.clear();
+            self.report.stopped_by = stopped;
+        }
+        self.limits = limits;
+        (self.report.goals, self.report.matches) = spent;
         found
     }
 }
