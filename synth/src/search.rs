@@ -49,6 +49,7 @@ mod views;
 mod whole;
 
 pub(crate) use narrowed::Lanes;
+use paired_products::adds_products;
 
 use crate::alternatives;
 use crate::candidates::{Action, Candidates};
@@ -750,7 +751,7 @@ impl<'a> Search<'a> {
         let apart = covered.is_some()
             && !narrows
             && self.lanes_stay(goal)
-            && !goal.live().next().is_some_and(cover::adds_products);
+            && !goal.live().next().is_some_and(adds_products);
         // Small functions are enumerated first, large ones taken apart first: what comes
         // second has a bound to stay below.
         let small = goal.live().next().is_some_and(|t| t.size() <= SMALL);

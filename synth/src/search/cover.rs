@@ -24,13 +24,12 @@ use crate::cost::Cost;
 use crate::estimate::Estimate;
 use crate::fragment::{self, Behaviour, Cuts, Fragment, lane_width, regular};
 use crate::goal::Goal;
-use crate::lanes::{self, LaneExpr, LaneGoal};
+use crate::lanes::{LaneExpr, LaneGoal};
 use crate::legal;
 use crate::library::Library;
 use crate::tabulate::Function;
 use autoir::program::{Node, Value};
 use semantics::bits::Bits;
-use semantics::op::OpCode;
 use semantics::sort::Sort;
 use semantics::term::Term;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -710,29 +709,6 @@ impl Search<'_> {
             Equality::Differs(None) | Equality::Unknown => false,
         }
     }
-}
-
-/// Whether a value is a sum or difference of products of what is loaded, one of them perhaps by 1:
-/// instructions that multiply and add neighbours may compute it for less.
-pub(super) fn adds_products(t: Term) -> bool {
-    if t.args_of(OpCode::BvAdd).is_none() && t.args_of(OpCode::BvSub).is_none() {
-        return false;
-    }
-    let parts = crate::matching::summands(t).into_iter();
-    let parts: Vec<Term> = parts.filter(|part| is_product(*part)).collect();
-    let multiplied = |t: &Term| lanes::operators_of(*t).contains(&OpCode::BvMul);
-    parts.len() > 1 && parts.iter().any(multiplied)
-}
-
-/// Whether a value is a product of what is loaded, extended or not, or by 1: the extension itself; or what is
-/// taken away of such.
-pub(super) fn is_product(t: Term) -> bool {
-    let t = t.args_of(OpCode::BvNeg).map_or(t, |args| args[0]);
-    let multiplied = [OpCode::BvMul, OpCode::Zext, OpCode::Sext];
-    multiplied.iter().any(|code| t.args_of(*code).is_some())
-        && lanes::operators_of(t)
-            .iter()
-            .all(|code| *code == OpCode::BvMul)
 }
 
 impl Choices {

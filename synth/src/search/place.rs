@@ -5,9 +5,10 @@
 //! products may be computed across lanes where that costs less.
 
 use super::Search;
-use super::cover::{Choices, Expression, How, adds_products, users};
+use super::cover::{Choices, Expression, How, users};
 use super::extended::zero_extended;
 use super::lanewise::lane_goal;
+use super::paired_products::adds_products;
 use crate::fragment::{self, lane_width};
 use crate::goal::{Goal, leaf};
 use crate::lanes::{LaneExpr, LaneOp};
