@@ -6,6 +6,7 @@
 //! and `floats` know of each operator, so that none is without a form in vectors. Who uses one
 //! proves it.
 
+mod blended;
 mod clamps;
 mod fewer_bits;
 pub(crate) mod floats;
@@ -192,6 +193,7 @@ pub fn variants(t: Term) -> Vec<Term> {
         fewer_bits::saturated_again(t),
         fewer_bits::clamped_before(t),
         clamps::clamped_after(t),
+        blended::chosen_bytes(t),
         fewer_bits::difference_of_other_sign(t),
         fewer_bits::halved_sum(t),
     ];

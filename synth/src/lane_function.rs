@@ -11,7 +11,7 @@ use semantics::build as b;
 use semantics::instruction::Constants;
 use semantics::op::OpCode;
 use semantics::sort::Sort;
-use semantics::subst::free_vars;
+use semantics::subst::{free_vars, replace_vars};
 use semantics::term::{Kind, Term};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -206,6 +206,35 @@ fn written_out(c: &Candidate, width: u32, immediates: Immediates) -> Option<Lane
     inputs.iter().all(fits).then_some(LaneFunction {
         inputs,
         immediates,
+        term,
+        lanes,
+    })
+}
+
+/// What a movement does to each lane of a width, at these values of its immediates; nothing where it does not
+/// the same to all.
+pub(crate) fn moved(
+    c: &Candidate,
+    width: u32,
+    (inputs, immediates): (&[(String, u32)], &Immediates),
+    values: &[u64],
+) -> Option<LaneFunction> {
+    let given = immediates.iter().zip(values);
+    let given = given.map(|((name, width, _), value)| {
+        let bits = Bits::from_u64(*width, *value);
+        (name.as_str(), Term::bits(bits))
+    });
+    let given: HashMap<&str, Term> = given.collect();
+    let lanes = c.width / width;
+    let at = |k: u32| {
+        let element = replace_vars(c.element(width, k), &given);
+        lane_at(element, k, inputs, &[])
+    };
+    let term = at(0)?;
+    let alike = (1..lanes).all(|k| at(k) == Some(term));
+    alike.then(|| LaneFunction {
+        inputs: inputs.to_vec(),
+        immediates: immediates.clone(),
         term,
         lanes,
     })

@@ -6,6 +6,7 @@
 //! the low end of that.
 
 pub(crate) mod cached;
+mod moves;
 
 use crate::candidates::{Candidate, Candidates};
 use crate::fragment::{self, Behaviour, Fragment};
@@ -78,9 +79,10 @@ pub(crate) fn immediates(constants: Constants, numbers: &BTreeSet<u64>) -> Vec<u
 impl Base {
     /// What the operations of the candidates do to so many lanes.
     pub(crate) fn new(candidates: &Candidates, lanes: u32) -> Base {
-        let all = collect(candidates, lanes, &|_| true, &|f| {
+        let mut all = collect(candidates, lanes, &|_| true, &|f| {
             all_choices(f, &|constants| usual(constants).collect())
         });
+        all.extend(moves::moves(candidates, lanes));
         Base(cheapest(candidates, all).into())
     }
 }

@@ -28,7 +28,10 @@ const LONG_SUMS: [Row; 1] = [("u8", "+u32", "select(a[x] > 100, u32(3), u32(1))"
 
 /// On `x86-64-v3`.
 #[rustfmt::skip]
-const LOOPS: [Row; 116] = [
+const LOOPS: [Row; 118] = [
+    // The low part of one register beside the high part of another: one instruction takes both.
+    ("u32", "u32", "u32((u64(a[x]) * u64(b[x])) >> 32)", 8, 4.0),
+    ("u64", "u64", "(a[x] + b[x]) >> 32 | ((a[x] - b[x]) & 18446744069414584320)", 4, 2.0),
     // Factors of 64 bits that steps compute otherwise than the window has them: proved step by step.
     ("i64", "i64", "(a[x] >> 20) * b[x]", 4, 7.0),
     ("i64", "i64", "rounding_shr((a[x] >> 20) * (b[x] >> 40), 12)", 4, 12.0),

@@ -29,7 +29,7 @@ mod tests;
 /// What operations do to lanes. The version is that of the text; what is derived is of one program.
 const LANES: Kind = Kind {
     name: "lanes",
-    version: 2,
+    version: 3,
     most: Some(128),
 };
 
