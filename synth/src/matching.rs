@@ -289,7 +289,12 @@ impl Matcher<'_> {
                 .expect("parts are not empty")
         };
         if t.as_bits().is_some_and(Bits::is_zero) {
-            return self.unify_list(&patterns, &vec![t; patterns.len()], env);
+            // One factor is 0; the others may be anything.
+            let mut found: Vec<Binding> = (patterns.iter().rev())
+                .flat_map(|&p| self.unify(p, t, env))
+                .collect();
+            found.truncate(MAX_BINDINGS);
+            return found;
         }
         Distribution {
             matcher: self,
