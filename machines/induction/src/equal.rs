@@ -59,6 +59,7 @@ pub fn equal(
         prover,
         known: Vec::new(),
         chains: Vec::new(),
+        rounds: Vec::new(),
         strict: false,
         alike: HashMap::new(),
         groups: 0,
@@ -81,6 +82,8 @@ struct Comparison<'a> {
     known: Vec<(Sums, Term, Term)>,
     /// Chains of floats, as well.
     chains: Vec<(Chain, Term)>,
+    /// Rounds of what is neither.
+    rounds: Vec<Term>,
     /// Whether what adds inside of a function is no part of a sum.
     strict: bool,
     /// Kinds of parts that were asked about.
@@ -221,6 +224,7 @@ impl Comparison<'_> {
         // What occurred in other elements is asked of no more: there may be thousands of them.
         self.known.clear();
         self.chains.clear();
+        self.rounds.clear();
         // Functions of sums may be parts of sums, or sums parts of functions.
         for strict in [false, true] {
             self.strict = strict;
@@ -342,10 +346,52 @@ impl Comparison<'_> {
         })
     }
 
-    /// The variable of a chain of floats, the same for equal ones; what is no such chain stays.
+    /// Rounds of what is no sum, the same term for those that do the same; what is none stays.
+    fn one_of_rounds(&mut self, term: Term) -> Term {
+        let rounds = matches!(self.leaves.leaf(term), Some(Leaf::Rounds(..)));
+        if !rounds || self.rounds.contains(&term) {
+            return term;
+        }
+        // What is not decided of two is not taken for equal.
+        let mut all = self.rounds.clone().into_iter();
+        let seen = all.find(|seen| matches!(self.same_rounds(*seen, term), Ok(true)));
+        self.rounds.extend(seen.is_none().then_some(term));
+        seen.unwrap_or(term)
+    }
+
+    /// Whether as many rounds begin with the same and each does the same, whatever it is handed.
+    fn same_rounds(&mut self, wanted: Term, found: Term) -> Result<bool, Stop> {
+        let [wanted, found] = [wanted, found].map(|term| self.leaves.leaf(term).cloned());
+        let (
+            Some(Leaf::Rounds(first, counter, held, body)),
+            Some(Leaf::Rounds(other, bound, own, inner)),
+        ) = (wanted, found)
+        else {
+            return Ok(false);
+        };
+        // Those as deep as each other have one counter, and one name for what they are handed.
+        if (counter, held) != (bound, own) {
+            return Ok(false);
+        }
+        // What was found out of the terms around says nothing of these.
+        let around = (
+            std::mem::take(&mut self.known),
+            std::mem::take(&mut self.chains),
+            std::mem::take(&mut self.rounds),
+            self.strict,
+        );
+        let same = match self.same(first, other) {
+            Ok(true) => self.same(body, inner),
+            done => done,
+        };
+        (self.known, self.chains, self.rounds, self.strict) = around;
+        same
+    }
+
+    /// The variable of a chain of floats, the same for equal ones; other rounds are told apart by what they do.
     fn chain(&mut self, term: Term) -> Result<Term, Stop> {
         let Ok(form) = chain(self.leaves, term) else {
-            return Ok(term);
+            return Ok(self.one_of_rounds(term));
         };
         let known = std::mem::take(&mut self.chains);
         let mut same = known.iter().filter(|k| {

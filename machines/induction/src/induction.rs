@@ -17,7 +17,8 @@ use crate::state::{Left, Mark, part};
 use crate::stop::Stop;
 use crate::value::{Leaf, Value, added, addends};
 use semantics::build as b;
-use semantics::op::OpCode;
+use semantics::op::{Op, OpCode};
+use semantics::range::range;
 use semantics::sort::Sort;
 use semantics::subst::replace_vars;
 use semantics::term::Term;
@@ -461,21 +462,21 @@ impl Engine<'_> {
         region: &Region,
         term: Term,
     ) -> Result<Option<Term>, Stop> {
-        let Some((op, [inner])) = term.as_app() else {
+        let Some((op, inner)) = extended(term) else {
             return Ok(None);
         };
-        if !matches!(op.code, OpCode::Sext | OpCode::Zext) || inner.width() >= region.width {
-            return Ok(None);
-        }
-        // Of what the round was handed only the low bits may matter.
+        // Of what the round was handed only the low bits may matter, or it is always extended so.
         let width = inner.width();
         let low = Leaf::Carried(closing.frame, space, place.clone(), width);
         let low = self.leaves.variable(low, width);
         let name = own.as_var().unwrap_or_default();
         let wide = b::app(op, &[low]);
-        let within = replace_vars(*inner, &HashMap::from([(name, wide)]));
+        let within = replace_vars(inner, &HashMap::from([(name, wide)]));
         if !only_low(within, wide) {
-            return Ok(None);
+            let first = self.before(space, place, region.width)?;
+            if b::app(op, &[b::extract(first, 0, width)]) != first {
+                return Ok(None);
+            }
         }
         let part = Region {
             width,
@@ -750,6 +751,25 @@ fn parts_of_sum(term: Term) -> Result<Vec<Term>, Stop> {
         true => Ok(addends(term)),
         false => Err(Stop::because("a value is too large a term")),
     }
+}
+
+/// A term as the extension of a narrower one: as it is written, or since its range says so.
+fn extended(term: Term) -> Option<(Op, Term)> {
+    let width = term.width();
+    if let Some((op, [inner])) = term.as_app()
+        && matches!(op.code, OpCode::Sext | OpCode::Zext)
+    {
+        return (inner.width() < width).then_some((op, *inner));
+    }
+    let (least, most) = range(term);
+    let narrower = [8, 16, 32].into_iter().filter(|bits| *bits < width);
+    let fits = |bits: u32, code| match code {
+        OpCode::Sext => least >= -(1 << (bits - 1)) && most < 1 << (bits - 1),
+        _ => least >= 0 && most < 1 << bits,
+    };
+    let mut all = narrower.flat_map(|bits| [(bits, OpCode::Sext), (bits, OpCode::Zext)]);
+    let (bits, code) = all.find(|(bits, code)| fits(*bits, *code))?;
+    Some((Op::with(code, width), b::extract(term, 0, bits)))
 }
 
 /// Whether a term occurs nowhere in another one.

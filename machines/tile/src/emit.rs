@@ -10,6 +10,7 @@
 mod branches;
 mod exact;
 mod expression;
+mod full;
 
 use crate::error::MappingError;
 use crate::host::{Binary, Branch, Host, Known};

@@ -63,6 +63,9 @@ impl Emit<'_> {
                 _ => {}
             }
         }
+        if needed > self.host.width && self.full(target, op, args, span)?.is_some() {
+            return Ok(Some(()));
+        }
         if needed > self.host.width {
             let width = self.host.width;
             let name = written(op, to);

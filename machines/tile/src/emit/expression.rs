@@ -375,7 +375,12 @@ impl Emit<'_> {
 
     /// Two values, one of them in the target and the other one in a register that is taken. What takes more
     /// registers is first, so that long sums take few.
-    fn both(&mut self, target: Reg, args: &[Expr], span: Span) -> Result<[Reg; 2], MappingError> {
+    pub(super) fn both(
+        &mut self,
+        target: Reg,
+        args: &[Expr],
+        span: Span,
+    ) -> Result<[Reg; 2], MappingError> {
         let first = usize::from(needed(&args[1]) > needed(&args[0]));
         self.value_into(target, &args[first])?;
         let other = self.take(span)?;
