@@ -24,6 +24,7 @@ use smt::prover::Prover;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
+use tile::loop_codegen::Blocks;
 use tile::program::TileProgram;
 use tile::systolic::place::Constraints;
 
@@ -44,7 +45,7 @@ pub(crate) fn chooses(
 pub(crate) fn tiles(
     kernel: &Kernel,
     sizes: &BTreeMap<Symbol, i64>,
-    machine: &Machine,
+    (machine, blocks): (&Machine, &Blocks),
     prover: &Prover,
     addresses: &dyn Fn(&TileProgram) -> Vec<i64>,
     time: Option<f64>,
@@ -64,6 +65,7 @@ pub(crate) fn tiles(
         sizes,
         machine,
         prover,
+        blocks,
         addresses,
         known: BTreeMap::new(),
     };

@@ -227,10 +227,12 @@ impl Mapping<'_> {
                 &cycles,
                 report,
             )?;
-        } else if !schedule::apply(kernel).is_ok_and(|s| uses_tiles(&s)) {
-            return self.tiles_searched(kernel, sizes, asked, report);
         }
-        Ok((self.for_sizes(kernel, sizes, report)?, asked))
+        let scheduled = self.for_sizes(kernel, sizes, report)?;
+        if request.schedule == Which::Written || self.has_array || uses_tiles(&scheduled) {
+            return Ok((scheduled, asked));
+        }
+        self.tiles_searched(kernel, scheduled, sizes, asked, report)
     }
 
     /// The kernel with its own schedule applied. Where tiles of the schedule do not divide these sizes, it
@@ -295,13 +297,13 @@ impl Mapping<'_> {
     fn tiles_searched(
         &self,
         kernel: &Kernel,
+        plain: Scheduled,
         sizes: &BTreeMap<Symbol, i64>,
         mut asked: mapped::Request,
         report: &mut String,
     ) -> Result<(Scheduled, mapped::Request), Vec<Diagnostic>> {
         let (request, machine, prover) = (self.request, self.machine, self.prover);
         let time = request.schedule_time;
-        let plain = schedule::apply(kernel)?;
         let blocks = Blocks::of(machine, prover);
         let tiles = in_tiles(&plain, sizes, (machine, &blocks), None)?;
         let few = |t: &InTiles<'_>| t.products() <= mapped::MOST_PRODUCTS && !request.loops;
@@ -315,6 +317,7 @@ impl Mapping<'_> {
         let (begin, mut written_out) = (Instant::now(), None);
         if chooses.is_ok() && tiles.as_ref().is_none_or(few) {
             let addresses = |program: &TileProgram| asked.placed(&program.arrays).0;
+            let machine = (machine, &blocks);
             let found = auto::tiles(kernel, sizes, machine, prover, &addresses, time, report);
             match found {
                 // Tiles in loops may take less.

@@ -138,10 +138,11 @@ fn unrolled(machine: &Machine) -> Vec<(Mapped, TileProgram)> {
         (include_str!("../../examples/rvm/conv1d.kernel"), [16, 8, 3]),
         (STAGED, [0; 3]),
     ];
+    let blocks = tile::loop_codegen::Blocks::of(machine, &prover);
     let mapped = |(text, values): (&str, [i64; 3])| {
         let kernel = read(text).remove(0);
         let sizes = kernel.sizes().zip(values).collect();
-        let tiles = tile::map::map(&scheduled(&kernel), &sizes, machine, &prover);
+        let tiles = tile::map::map((&scheduled(&kernel), &blocks), &sizes, machine, &prover);
         let tiles = tiles.unwrap_or_else(|wrong| panic!("{}", render(&wrong)));
         let mut at = 64;
         let place = |a: &tile::program::ArrayUse| {

@@ -23,6 +23,7 @@ use semantics::machine::{Machine, MachineInstruction, OperandKind, Unit};
 use smt::prover::Prover;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use tile::loop_codegen::Blocks;
 use tile::program::TileProgram;
 
 /// Registers that a product needs besides those of open results: one for each factor.
@@ -727,6 +728,8 @@ pub struct Mapper<'a> {
     pub machine: &'a Machine,
     /// Who proves that blocks are instructions.
     pub prover: &'a Prover,
+    /// Its tile instructions, and what was found out of blocks.
+    pub blocks: &'a Blocks,
     /// Where the arrays of a program lie.
     pub addresses: &'a dyn Fn(&TileProgram) -> Vec<i64>,
     /// What was mapped before, by directives.
@@ -749,9 +752,9 @@ impl Mapper<'_> {
                 .map_or_else(String::new, |d| d.message.clone())
         };
         let scheduled = schedule::apply_directives(&self.tiles.nest.kernel, directives);
-        let program = scheduled
-            .and_then(|s| tile::map::map(&s, self.sizes, self.machine, self.prover))
-            .map_err(first)?;
+        let mapped =
+            |s: Scheduled| tile::map::map((&s, self.blocks), self.sizes, self.machine, self.prover);
+        let program = scheduled.and_then(mapped).map_err(first)?;
         let placed = program.place(self.machine, &(self.addresses)(&program))?;
         let in_flight = tile::map::in_flight(self.machine);
         Ok(tile::cost::cycles(self.machine, &placed.code, in_flight).total)

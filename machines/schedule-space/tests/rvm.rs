@@ -16,6 +16,7 @@ use sim::run::Simulator;
 use smt::config::Config;
 use smt::prover::Prover;
 use std::collections::BTreeMap;
+use tile::loop_codegen::Blocks;
 use tile::program::TileProgram;
 
 mod board;
@@ -77,11 +78,13 @@ fn tiles(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>) -> Tiles {
 fn found(kernel: &Kernel, values: &[i64], options: &Options) -> (Found, u64) {
     let (machine, prover, sizes) = (machine("rvm"), prover(), sizes(kernel, values));
     let tiles = tiles(kernel, &sizes);
+    let blocks = Blocks::of(&machine, &prover);
     let mut mapper = Mapper {
         tiles: &tiles,
         sizes: &sizes,
         machine: &machine,
         prover: &prover,
+        blocks: &blocks,
         addresses: &addresses,
         known: BTreeMap::new(),
     };
@@ -107,7 +110,9 @@ fn written(kernel: &Kernel, values: &[i64]) -> u64 {
 /// The cycles of a kernel as it is scheduled; on data, it agrees with the evaluator.
 fn cycles(kernel: &Kernel, scheduled: &Scheduled, values: &[i64]) -> u64 {
     let (machine, sizes) = (machine("rvm"), sizes(kernel, values));
-    let program = tile::map::map(scheduled, &sizes, &machine, &prover());
+    let prover = prover();
+    let blocks = Blocks::of(&machine, &prover);
+    let program = tile::map::map((scheduled, &blocks), &sizes, &machine, &prover);
     let program = program.unwrap_or_else(|wrong| panic!("{}", render(&wrong)));
     let placed = program
         .place(&machine, &addresses(&program))

@@ -68,8 +68,8 @@ pub(crate) fn loops_of(
 /// The tile instructions of a machine, or why there are none, and what was found out of blocks of loops:
 /// programs that are mapped one after the other, such as candidates of a search, are mostly of the same blocks.
 pub struct Blocks {
-    shapes: Result<Shapes, String>,
-    found: RefCell<(Effects, Proofs)>,
+    pub(crate) shapes: Result<Shapes, String>,
+    pub(crate) found: RefCell<(Effects, Proofs)>,
 }
 
 impl Blocks {

@@ -7,7 +7,8 @@
 use crate::block::{Alike, Effect, Effects, Values};
 use crate::error::{self, Detail, MappingError};
 use crate::hazard;
-use crate::matching::{Matcher, Mismatch, Proofs, Tiled};
+use crate::loop_codegen::Blocks;
+use crate::matching::{Matcher, Mismatch, Tiled};
 use crate::program::{ArrayUse, TileProgram};
 use crate::registers::Registers;
 use crate::shapes::{self, Shapes};
@@ -27,19 +28,19 @@ const MOST_BLOCKS: usize = 1 << 16;
 /// The parameter of a machine that says how many tile instructions may be under way.
 const IN_FLIGHT: &str = "IN_FLIGHT";
 
-/// Maps a kernel.
+/// Maps a kernel, with the tile instructions of the machine and what was found out of blocks before.
 ///
 /// # Errors
 /// What is wrong, with its place.
 pub fn map(
-    scheduled: &Scheduled,
+    (scheduled, blocks): (&Scheduled, &Blocks),
     sizes: &BTreeMap<Symbol, i64>,
     machine: &Machine,
     prover: &Prover,
 ) -> Result<TileProgram, Vec<Diagnostic>> {
     let kernel = scheduled.kernel();
     error::preconditions(kernel, sizes).map_err(|e| e.reported(kernel))?;
-    mapped(kernel, sizes, machine, prover).map_err(|e| e.reported(kernel))
+    mapped((kernel, blocks), sizes, machine, prover).map_err(|e| e.reported(kernel))
 }
 
 /// Why nothing can be mapped to the tiles of a machine; none when something can, or it has none.
@@ -51,12 +52,12 @@ pub fn without_tiles(machine: &Machine, prover: &Prover) -> Option<String> {
 }
 
 fn mapped(
-    kernel: &Kernel,
+    (kernel, alike): (&Kernel, &Blocks),
     sizes: &BTreeMap<Symbol, i64>,
     machine: &Machine,
     prover: &Prover,
 ) -> Result<TileProgram, MappingError> {
-    let shapes = shapes::shapes(machine, prover).map_err(|reason| {
+    let shapes = alike.shapes.as_ref().map_err(|reason| {
         let isa = &machine.isa;
         let message = format!("{isa} has no tile instructions to map to: {reason}");
         MappingError::new(
@@ -67,18 +68,22 @@ fn mapped(
     })?;
     let values = Values::new(kernel, sizes);
     let lengths = lengths(kernel, &values)?;
-    let mut walk = Walk::new(Matcher {
+    let (effects, proofs) = alike.found.take();
+    let matcher = Matcher {
         kernel,
         machine,
-        shapes: &shapes,
+        shapes,
         prover,
         lengths: lengths.clone(),
-        proofs: Proofs::default(),
-    });
-    walk.block(&kernel.body, &mut values.clone())?;
+        proofs,
+    };
+    let mut walk = Walk::new(matcher, effects);
+    let walked = walk.block(&kernel.body, &mut values.clone());
+    alike.found.replace((walk.effects, walk.matcher.proofs));
+    walked?;
     let blocks = walk.blocks;
     aligned(kernel, machine, &blocks)?;
-    let program = program(kernel, machine, &shapes, &lengths, &blocks)?;
+    let program = program(kernel, machine, shapes, &lengths, &blocks)?;
     let hazard = match machine.coherent {
         true => None,
         false => hazard::first(&program, machine, in_flight(machine)),
@@ -198,13 +203,13 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(matcher: Matcher<'a>) -> Walk<'a> {
+    fn new(matcher: Matcher<'a>, effects: Effects) -> Walk<'a> {
         let file = &matcher.machine.files[matcher.shapes.file];
         let rows = u64::from(file.width / file.row);
         Walk {
             most: 2 * rows * rows * u64::from(file.row / 8),
             matcher,
-            effects: Effects::default(),
+            effects,
             blocks: Vec::new(),
             opened: BTreeSet::new(),
             reason: None,

@@ -328,7 +328,7 @@ fn function(
             Err(wrong) => why = Some(wrong),
         }
     }
-    let unrolled = crate::map::map(scheduled, sizes, machine, prover);
+    let unrolled = crate::map::map((scheduled, &blocks), sizes, machine, prover);
     let unrolled = unrolled.and_then(|t| called(&t, scheduled.kernel(), machine, request));
     match (unrolled, tiled, why) {
         (Err(_), Some(tiled), None) => in_loop(&tiled),

@@ -4,13 +4,14 @@ use crate::board::{Board, described_with, end, kernels, rvm, settings};
 use kernel::data::fill;
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
-use semantics::diagnostic::render;
+use schedule::Scheduled;
+use semantics::diagnostic::{Diagnostic, render};
 use semantics::machine::{Banks, Machine};
 use semantics::random::Random;
 use smt::config::Config;
 use smt::prover::Prover;
 use std::collections::BTreeMap;
-use tile::map::map;
+use tile::loop_codegen::Blocks;
 use tile::program::{ArrayUse, Function, TileProgram};
 
 fn parse(text: &str) -> Kernel {
@@ -19,6 +20,17 @@ fn parse(text: &str) -> Kernel {
 
 fn sizes(kernel: &Kernel, values: &[i64]) -> BTreeMap<Symbol, i64> {
     kernel.sizes().zip(values.iter().copied()).collect()
+}
+
+/// A kernel on a machine of which nothing is known before.
+fn map(
+    scheduled: &Scheduled,
+    sizes: &BTreeMap<Symbol, i64>,
+    machine: &Machine,
+    prover: &Prover,
+) -> Result<TileProgram, Vec<Diagnostic>> {
+    let blocks = Blocks::of(machine, prover);
+    tile::map::map((scheduled, &blocks), sizes, machine, prover)
 }
 
 fn mapped(text: &str, values: &[i64]) -> Result<TileProgram, String> {
