@@ -30,6 +30,7 @@ mod halves;
 mod identified;
 mod in_words;
 mod lanewise;
+mod limits;
 mod loads;
 mod matrices;
 mod merge;
@@ -387,29 +388,28 @@ impl<'a> Search<'a> {
     fn solve_further(&mut self, goal: &Goal, known: bool) -> Option<Vec<Value>> {
         let found = self.solve_plainly(goal, known);
         let found = self.in_two_stages(goal, found);
-        let wholes = self.cover_wholes(goal);
-        match (found, wholes) {
-            (Some(values), Some((_, cost))) if self.estimate(&values) <= cost => Some(values),
-            (found, Some((values, _))) => {
-                self.second = found.or(self.second.take());
-                Some(values)
-            }
-            (found, None) => found,
-        }
+        let wholes = self.cover_wholes(goal).map(|(values, _)| values);
+        self.cheaper_registers(found, wholes)
     }
 
     fn solve_plainly(&mut self, goal: &Goal, known: bool) -> Option<Vec<Value>> {
         let fits = goal.width() <= self.candidates.widths.widest();
-        let covered = self.cover_window(goal);
-        let outer = self.bound;
-        if let Some((values, _)) = &covered {
-            self.bound = outer.min(self.estimator.sum(&self.graph, values) * 3 / 2);
-        }
-        let given = covered.is_some();
-        let covered = self.in_paired_products(goal, covered);
-        if let Some((values, _)) = &covered {
-            self.bound = outer.min(self.estimator.sum(&self.graph, values) * 3 / 2);
-        }
+        let covered = self.cover_window(goal).map(|(values, _)| values);
+        let (outer, given) = (self.bound, covered.is_some());
+        let beside = |search: &Self, covered: &Option<Vec<Value>>| {
+            let known = covered
+                .as_ref()
+                .map(|v| search.estimator.sum(&search.graph, v));
+            known.map_or(outer, |known| outer.min(known * 3 / 2))
+        };
+        self.bound = beside(self, &covered);
+        let paired = self.in_paired_products(goal);
+        let covered = self.cheaper_registers(covered, paired);
+        self.bound = beside(self, &covered);
+        let covered = covered.map(|values| {
+            let cost = self.estimate(&values);
+            (values, cost)
+        });
         // A matrix of bits that is written out at length matches in many ways that lead nowhere.
         let steps = given && self.is_matrix(goal);
         let whole = match fits && !steps {
@@ -777,14 +777,6 @@ impl<'a> Search<'a> {
             best = self.match_candidates(goal, depth, best, Action::Movement);
         }
         best
-    }
-
-    /// What is looked for so is none of what the window has to spend.
-    fn unspent<T>(&mut self, look: impl FnOnce(&mut Self) -> T) -> T {
-        let spent = (self.report.goals, self.report.matches);
-        let found = look(self);
-        (self.report.goals, self.report.matches) = spent;
-        found
     }
 }
 

@@ -46,12 +46,12 @@ impl Search<'_> {
 
     /// Solves a goal of one register whatever it costs. What is spent on it is none of the window's.
     fn unbounded(&mut self, goal: &Goal) -> Option<(Value, Cost)> {
-        let (bound, limits) = (self.bound, self.limits);
-        self.bound = Cost::MAX;
-        self.limits.goals = limits.goals.min(self.report.goals + GOALS);
+        let bound = std::mem::replace(&mut self.bound, Cost::MAX);
         let goal = self.padded(goal);
-        let found = self.unspent(|search| search.solve(&goal, 1));
-        (self.bound, self.limits) = (bound, limits);
+        let found = self.within(GOALS, |search| {
+            search.unspent(|search| search.solve(&goal, 1))
+        });
+        self.bound = bound;
         found
     }
 }

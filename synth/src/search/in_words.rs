@@ -29,11 +29,9 @@ impl Search<'_> {
         let all_bits = |t: Term| 2 * lanes * widest(t) >= self.candidates.widths.widest();
         let fills = goal.live().any(all_bits);
         let stopped = self.report.stopped_by.clone();
-        let all = self.limits.goals;
-        self.limits.goals = all.min(self.report.goals + APART_GOALS);
         self.undivided = true;
-        let found = self.solve_in_registers(goal);
-        (self.undivided, self.limits.goals) = (false, all);
+        let found = self.within(APART_GOALS, |search| search.solve_in_registers(goal));
+        self.undivided = false;
         if found.is_none() {
             // That few goals were spent is no limit of the window.
             self.report.stopped_by = stopped;
@@ -104,14 +102,10 @@ impl Search<'_> {
     }
 
     fn words_in_registers(&mut self, part: &Goal, read: &mut HashMap<Goal, Goal>) -> Option<Goal> {
-        let Some(lanes) = self.over_registers(part, read) else {
-            return self.as_registers(part);
-        };
-        let all = self.limits.goals;
-        self.limits.goals = all.min(self.report.goals + APART_GOALS);
-        let held = self.as_registers(&lanes);
-        self.limits.goals = all;
-        held
+        match self.over_registers(part, read) {
+            Some(lanes) => self.within(APART_GOALS, |search| search.as_registers(&lanes)),
+            None => self.as_registers(part),
+        }
     }
 
     /// A goal of words over registers that hold what its lanes read, each lane where it computes: what is

@@ -9,7 +9,6 @@
 
 use super::Search;
 use crate::cost::Cost;
-use crate::estimate::Estimate;
 use crate::goal::Goal;
 use crate::lanes;
 use crate::matching::summands;
@@ -22,8 +21,6 @@ use semantics::term::Term;
 const MOST: usize = 8;
 /// Goals that may be spent on two products.
 const GOALS: usize = 40;
-/// Matches of instructions that may be spent beside a window's own.
-const ASIDE_MATCHES: usize = 2_000;
 
 /// What an element adds up.
 struct Parts {
@@ -54,28 +51,14 @@ impl Parts {
 }
 
 impl Search<'_> {
-    /// Registers of a window by sums of two products each, where they cost less than those that cover it:
-    /// what several of them have in common is paid for once.
-    pub(super) fn in_paired_products(
-        &mut self,
-        goal: &Goal,
-        covered: Option<(Vec<Value>, Estimate)>,
-    ) -> Option<(Vec<Value>, Estimate)> {
-        if !goal.live().next().is_some_and(adds_products) {
-            return covered;
-        }
-        let Some(values) = self.registers_in_pairs(goal) else {
-            return covered;
-        };
-        let estimate = self.estimate(&values);
-        self.tried("by two products at a time", Some(estimate.cost));
-        match covered {
-            Some((values, cost)) if cost <= estimate => Some((values, cost)),
-            covered => {
-                self.second = covered.map(|(values, _)| values);
-                Some((values, estimate))
-            }
-        }
+    /// Registers of a window by sums of two products each: what several of them have in common is paid for
+    /// once.
+    pub(super) fn in_paired_products(&mut self, goal: &Goal) -> Option<Vec<Value>> {
+        goal.live().next().filter(|t| adds_products(*t))?;
+        let values = self.registers_in_pairs(goal)?;
+        let cost = self.estimate(&values).cost;
+        self.tried("by two products at a time", Some(cost));
+        Some(values)
     }
 
     fn registers_in_pairs(&mut self, goal: &Goal) -> Option<Vec<Value>> {
@@ -126,24 +109,6 @@ impl Search<'_> {
         let (value, cost) = self.solve(&total, depth + 1)?;
         Some((value, self.whole_cost(goal, value, cost)))
     }
-
-    /// What is looked for with so many goals, none of the window's: that these were spent is no limit of the
-    /// window, and what was not found with them may be there.
-    pub(super) fn aside<T>(&mut self, goals: usize, look: impl FnOnce(&mut Self) -> T) -> T {
-        let limits = self.limits;
-        self.limits.goals = limits.goals.min(self.report.goals + goals);
-        self.limits.matches = limits.matches.min(self.report.matches + ASIDE_MATCHES);
-        let stopped = self.report.stopped_by.clone();
-        let spent = (self.report.goals, self.report.matches);
-        let found = look(self);
-        if self.report.goals >= self.limits.goals || self.report.matches >= self.limits.matches {
-            self.solved.clear();
-            self.report.stopped_by = stopped;
-        }
-        self.limits = limits;
-        (self.report.goals, self.report.matches) = spent;
-        found
-    }
 }
 
 /// Whether a value is a sum or difference of products of what is loaded, one of them perhaps by 1:
@@ -160,7 +125,7 @@ pub(super) fn adds_products(t: Term) -> bool {
 
 /// Whether a value is a product of what is loaded, extended or not, or by 1: the extension itself; or what is
 /// taken away of such.
-pub(super) fn is_product(t: Term) -> bool {
+fn is_product(t: Term) -> bool {
     let t = t.args_of(OpCode::BvNeg).map_or(t, |args| args[0]);
     let multiplied = [OpCode::BvMul, OpCode::Zext, OpCode::Sext];
     multiplied.iter().any(|code| t.args_of(*code).is_some())
