@@ -208,15 +208,7 @@ impl Normaliser {
     /// The term whose low bits of a product a monomial is, and where those of what the product is a multiple
     /// of a power of two of end.
     fn low_word(&mut self, m: &Monomial) -> Option<(Term, u32)> {
-        let [
-            Atom {
-                term,
-                signed: false,
-            },
-        ] = m[..]
-        else {
-            return None;
-        };
+        let term = plain(m)?;
         let product = is_arithmetic(term).then(|| self.ring(term))?;
         let (_, by) = product
             .0
@@ -393,18 +385,22 @@ impl Normaliser {
     }
 }
 
+/// The term without a sign that a monomial is.
+fn plain(m: &Monomial) -> Option<Term> {
+    match m[..] {
+        [
+            Atom {
+                term,
+                signed: false,
+            },
+        ] => Some(term),
+        _ => None,
+    }
+}
+
 /// The term whose bits from some on up are what a monomial is.
 fn rounding_of_arithmetic(m: &Monomial) -> Option<(Term, u32)> {
-    let [
-        Atom {
-            term,
-            signed: false,
-        },
-    ] = m[..]
-    else {
-        return None;
-    };
-    super::constant_extract(term).filter(|&(y, lo)| lo > 0 && is_arithmetic(y))
+    super::constant_extract(plain(m)?).filter(|&(y, lo)| lo > 0 && is_arithmetic(y))
 }
 
 /// Whether no coefficient is negative, and no unknown.
