@@ -11,7 +11,7 @@
 use crate::elementwise;
 use crate::error::{Detail, MappingError};
 use crate::loop_codegen::{
-    Blocks, InTiles, Variant, in_tiles, left_in_tiles, loops_of, map_loops, uses_tiles,
+    Blocks, InTiles, Variant, in_tiles, left_in_tiles, loops_of, uses_tiles,
 };
 use crate::program::{ArrayUse, Function, TileProgram};
 use crate::spilled::spilled;
@@ -235,12 +235,13 @@ fn in_registers(
             untiled,
         });
     }
-    let (function, untiled) = match function(scheduled, sizes, machine, prover, request) {
+    let blocks = Blocks::of(machine, prover);
+    let function = function((scheduled, &blocks), sizes, machine, prover, request);
+    let (function, untiled) = match function {
         Ok(function) => (function, Vec::new()),
         Err(wrong) if request.keeps_loops(scheduled) => return Err(wrong),
         Err(wrong) => {
             let places = (request.first, request.apart);
-            let blocks = Blocks::of(machine, prover);
             let loops = loops_of((scheduled, &blocks), sizes, machine, prover, places);
             let refused = |host| both(kernel, wrong.clone(), host, &blocks.products());
             (loops.map_err(refused)?, wrong)
@@ -296,7 +297,7 @@ pub const MOST_PRODUCTS: i64 = 256;
 
 /// Code for a machine with tile registers.
 fn function(
-    scheduled: &Scheduled,
+    (scheduled, blocks): (&Scheduled, &Blocks),
     sizes: &BTreeMap<Symbol, i64>,
     machine: &Machine,
     prover: &Prover,
@@ -304,22 +305,21 @@ fn function(
 ) -> Result<Function, Vec<Diagnostic>> {
     let places = (request.first, request.apart);
     if request.keeps_loops(scheduled) {
-        let blocks = Blocks::of(machine, prover);
         let tiled = match uses_tiles(scheduled) {
-            true => left_in_tiles(scheduled, sizes, (machine, &blocks)),
+            true => left_in_tiles(scheduled, sizes, (machine, blocks)),
             false => None,
         };
         if let Some(Ok(function)) = tiled.map(|t| t.map(sizes, machine, prover, places)) {
             return Ok(function);
         }
-        return map_loops(scheduled, sizes, machine, prover, places);
+        let loops = loops_of((scheduled, blocks), sizes, machine, prover, places);
+        return loops.map_err(|e| e.reported(scheduled.kernel()));
     }
     let (variant, few) = match request.loops {
         Loops::Tiles(variant) => (variant, 0),
         _ => (None, MOST_PRODUCTS),
     };
-    let blocks = Blocks::of(machine, prover);
-    let tiled = in_tiles(scheduled, sizes, (machine, &blocks), variant)?;
+    let tiled = in_tiles(scheduled, sizes, (machine, blocks), variant)?;
     let in_loop = |t: &InTiles<'_>| t.map(sizes, machine, prover, places);
     let mut why = None;
     if let Some(tiled) = tiled.as_ref().filter(|t| t.products() > few) {
@@ -328,7 +328,7 @@ fn function(
             Err(wrong) => why = Some(wrong),
         }
     }
-    let unrolled = crate::map::map((scheduled, &blocks), sizes, machine, prover);
+    let unrolled = crate::map::map((scheduled, blocks), sizes, machine, prover);
     let unrolled = unrolled.and_then(|t| called(&t, scheduled.kernel(), machine, request));
     match (unrolled, tiled, why) {
         (Err(_), Some(tiled), None) => in_loop(&tiled),

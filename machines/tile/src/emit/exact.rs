@@ -63,10 +63,10 @@ impl Emit<'_> {
                 _ => {}
             }
         }
-        if needed > self.host.width && self.full(target, op, args, span)?.is_some() {
-            return Ok(Some(()));
-        }
         if needed > self.host.width {
+            if self.full(target, op, args, span)?.is_some() {
+                return Ok(Some(()));
+            }
             let width = self.host.width;
             let name = written(op, to);
             let what = format!("computes `{name}` of {from} in registers of {width} bits");
