@@ -119,7 +119,7 @@ fn free(index: &Index, last: i64) -> Free {
             Some(Free::both(a.place.plus(&b.place), a, b))
         }
         Index::Mul(a, b) => match (free(a, last), free(b, last)) {
-            (a, b) if a.is_nothing() || b.is_nothing() => Some(if a.is_nothing() { a } else { b }),
+            (zero, _) | (_, zero) if zero.is_nothing() => Some(zero),
             (a, b) => Some(Free::both(product(&a.place, &b.place), a, b)),
         },
         Index::Min(a, b) | Index::Max(a, b) => match (a.mentions(LANE), b.mentions(LANE)) {

@@ -27,7 +27,8 @@ pub(super) struct Truth {
 impl Truth {
     /// The lanes in which an index is at least 1.
     pub(super) fn of(&self, index: &Index) -> Option<Expr> {
-        self.part(index, &mut MAX_COMPARISONS.clone())
+        let mut left = MAX_COMPARISONS;
+        self.part(index, &mut left)
     }
 
     fn part(&self, index: &Index, left: &mut u32) -> Option<Expr> {
