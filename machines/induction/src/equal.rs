@@ -60,7 +60,7 @@ pub fn equal(
         known: Vec::new(),
         chains: Vec::new(),
         rounds: Vec::new(),
-        strict: false,
+        apart: Apart::Nothing,
         alike: HashMap::new(),
         groups: 0,
         vain: 0,
@@ -84,13 +84,24 @@ struct Comparison<'a> {
     chains: Vec<(Chain, Term)>,
     /// Rounds of what is neither.
     rounds: Vec<Term>,
-    /// Whether what adds inside of a function is no part of a sum.
-    strict: bool,
+    /// What is no part of a sum.
+    apart: Apart,
     /// Kinds of parts that were asked about.
     alike: HashMap<(Term, Term), bool>,
     groups: usize,
     /// How many elements were asked about as they are and not proved.
     vain: usize,
+}
+
+/// What is added to a sum over rounds and is no part of it: what stays outside is told apart by the
+/// prover, what is inside by its sum over counters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Apart {
+    Nothing,
+    /// What adds inside of a function.
+    Functions,
+    /// That, and what is added once for all rounds, which one program may hold in more bits.
+    Once,
 }
 
 /// Elements that are asked about in vain at most: each may take as long as a proof may.
@@ -226,8 +237,8 @@ impl Comparison<'_> {
         self.chains.clear();
         self.rounds.clear();
         // Functions of sums may be parts of sums, or sums parts of functions.
-        for strict in [false, true] {
-            self.strict = strict;
+        for apart in [Apart::Nothing, Apart::Functions, Apart::Once] {
+            self.apart = apart;
             let (mut a, mut b) = self.both_without_sums(wanted, found)?;
             // Sums may be the low bits of one that occurred behind them.
             if self.known.len() > 1 {
@@ -296,7 +307,7 @@ impl Comparison<'_> {
         let mut rest = b::zero(term.width());
         let mut plain = Vec::new();
         for part in addends(term) {
-            match linear(self.leaves, part, self.strict) {
+            match self.is_in_sum(part) {
                 true => plain.push(part),
                 false => {
                     // What is taken away is a sum too, and one part.
@@ -326,6 +337,12 @@ impl Comparison<'_> {
         });
         self.known = known;
         Ok(b::add(variable, constant))
+    }
+
+    /// Whether an addend is part of a sum over rounds.
+    fn is_in_sum(&mut self, part: Term) -> bool {
+        let once = self.apart == Apart::Once && self.leaves.depth(part) == 0;
+        !once && linear(self.leaves, part, self.apart != Apart::Nothing)
     }
 
     /// What stands for a sum that occurred, was taken away, or whose low bits these are: of the widest.
@@ -378,13 +395,13 @@ impl Comparison<'_> {
             std::mem::take(&mut self.known),
             std::mem::take(&mut self.chains),
             std::mem::take(&mut self.rounds),
-            self.strict,
+            self.apart,
         );
         let same = match self.same(first, other) {
             Ok(true) => self.same(body, inner),
             done => done,
         };
-        (self.known, self.chains, self.rounds, self.strict) = around;
+        (self.known, self.chains, self.rounds, self.apart) = around;
         same
     }
 
