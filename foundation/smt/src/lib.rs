@@ -25,6 +25,7 @@ pub mod prover;
 pub mod quotient;
 mod sample;
 mod smtlib;
+mod sweep;
 pub mod verdict;
 
 #[cfg(test)]

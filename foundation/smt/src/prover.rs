@@ -2,7 +2,8 @@
 //!
 //! In: terms, rolled or flat. Out: [`Verdict`] and [`Answer`]. A question of equality goes:
 //! same node, cut into elements, elements that say the same asked once, normal forms,
-//! evaluation on edge and random inputs, the embedded engine, the SMT solver. Every model is
+//! evaluation on edge and random inputs, the embedded engine, the same for parts of it that seem equal
+//! where that gives no short answer, the embedded engine at length, the SMT solver. Every model is
 //! run in the interpreter before it is believed. It does not search for programs.
 
 use crate::blast::{self, Found};
@@ -13,11 +14,13 @@ use crate::normalise;
 use crate::products;
 use crate::sample;
 use crate::smtlib::{self, External, Script};
+use crate::sweep;
 use crate::verdict::{Answer, Evidence, Model, Reason, Step, Verdict};
 use semantics::build;
 use semantics::diagnostic::Diagnostic;
 use semantics::op::{Op, OpCode};
 use semantics::sort::Sort;
+use semantics::subst::replace_parts;
 use semantics::term::Term;
 use semantics::unroll::unroll;
 use semantics::value::Value;
@@ -64,7 +67,32 @@ struct Effort {
     conflicts: u64,
     /// Whether the SMT solver is asked too, where there is one.
     solver: bool,
+    /// Whether parts that seem equal are asked about where the whole has no answer.
+    parts: bool,
 }
+
+impl Effort {
+    /// As much as a short answer takes.
+    fn short(self) -> Effort {
+        Effort {
+            conflicts: self.conflicts.min(SHORT),
+            solver: false,
+            parts: false,
+        }
+    }
+}
+
+/// Conflicts of a short answer.
+const SHORT: u64 = 5_000;
+
+/// What the names of variables begin with that stand for parts; no operand has such a name.
+const CUT: &str = "part ";
+
+/// Parts that are asked about at most.
+const PARTS: usize = 64;
+
+/// All bits.
+const ALL: &[(u32, u32)] = &[(0, u32::MAX)];
 
 impl Prover {
     /// A prover with these settings. What of them cannot be had (a transcript) is told by
@@ -121,7 +149,7 @@ impl Prover {
 
     /// Whether two closed terms of one sort are equal for every input.
     pub fn prove_equal(&self, a: Term, b: Term) -> Verdict {
-        self.prove_equal_live(a, b, &[(0, u32::MAX)])
+        self.prove_equal_live(a, b, ALL)
     }
 
     /// Whether two closed terms of one sort agree on the live bits, for every input.
@@ -138,8 +166,9 @@ impl Prover {
         let effort = Effort {
             conflicts: conflicts.min(self.config.conflicts),
             solver: false,
+            parts: false,
         };
-        self.equal_on(a, b, &[(0, u32::MAX)], effort)
+        self.equal_on(a, b, ALL, effort)
     }
 
     fn equal_on(&self, a: Term, b: Term, live: &[(u32, u32)], effort: Effort) -> Verdict {
@@ -168,7 +197,7 @@ impl Prover {
     pub fn equal_by_normal_form(&self, a: Term, b: Term) -> Option<Evidence> {
         let (a, b) = (unroll(a), unroll(b));
         let mut evidence = Evidence::default();
-        for (question, count) in questions(a, b, &[(0, u32::MAX)]) {
+        for (question, count) in questions(a, b, ALL) {
             match self.cheap(&question) {
                 Cheap::Settled(step) => evidence.add(&Evidence::of(step, count)),
                 Cheap::Different(_) | Cheap::Open(..) => return None,
@@ -195,27 +224,82 @@ impl Prover {
             }
         }
         for (question, count, x, y) in open {
-            if let Some((limited, wanted)) = products::abstracted(question.a, question.b) {
-                let (x, y) = normalise::pair(limited, wanted);
-                let constraint = build::negate(build::eq(x, y));
-                let engine =
-                    self.engines(&[constraint], effort, |limits| blast::differ(x, y, limits));
-                evidence.conflicts += engine.conflicts;
-                if matches!(engine.found, Found::Nothing) {
-                    evidence.add(&engine.evidence(count));
-                    continue;
-                }
-            }
-            let constraint = build::negate(build::eq(x, y));
-            let engine = self.engines(&[constraint], effort, |limits| blast::differ(x, y, limits));
+            let (engine, parts) = self.decided(question, (x, y), effort);
             evidence.conflicts += engine.conflicts;
             match engine.found {
-                Found::Nothing => evidence.add(&engine.evidence(count)),
+                Found::Nothing => {
+                    evidence.add(&engine.evidence(count));
+                    evidence.add(&parts);
+                }
                 Found::Model(model) => return confirmed(a, b, question, &model),
                 Found::Unknown(reason) => return Verdict::Unknown(reason),
             }
         }
         Verdict::Proved(evidence)
+    }
+
+    /// What the engines say to an open question, whose normal forms are given, and the evidence of its
+    /// parts: what has no short answer is asked again with parts of one side for equal ones of the other.
+    fn decided(
+        &self,
+        question: &Question,
+        (x, y): (Term, Term),
+        effort: Effort,
+    ) -> (Engine, Evidence) {
+        let mut evidence = Evidence::default();
+        if let Some((limited, wanted)) = products::abstracted(question.a, question.b) {
+            let engine = self.differ(normalise::pair(limited, wanted), effort);
+            evidence.conflicts += engine.conflicts;
+            if matches!(engine.found, Found::Nothing) {
+                return (engine, Evidence::default());
+            }
+        }
+        if !effort.parts || effort.conflicts <= SHORT {
+            return (self.differ((x, y), effort), evidence);
+        }
+        let engine = self.differ((x, y), effort.short());
+        if !matches!(engine.found, Found::Unknown(_)) {
+            return (engine, evidence);
+        }
+        evidence.conflicts += engine.conflicts;
+        let (now, parts) = self.with_parts(question, effort.short());
+        evidence.add(&parts);
+        let open = match now == question.b {
+            true => (x, y),
+            false => normalise::pair(question.a, now),
+        };
+        (self.differ(open, effort), evidence)
+    }
+
+    /// The second side of a question with parts of the first for those that are equal, each shown to be
+    /// with what was shown before, and the evidence of these.
+    fn with_parts(&self, question: &Question, effort: Effort) -> (Term, Evidence) {
+        let (mut evidence, mut known, mut cuts) =
+            (Evidence::default(), HashMap::new(), HashMap::new());
+        let pairs = sweep::alike(question.a, question.b, self.config.seed);
+        for (own, part) in pairs.into_iter().take(PARTS) {
+            let now = replace_parts(part, &|t| known.get(&t).copied());
+            // What was shown to be equal may mostly be anything.
+            let [any, other] = [own, now].map(|t| replace_parts(t, &|t| cuts.get(&t).copied()));
+            let mut verdict = self.equal_on(any, other, ALL, effort);
+            if !verdict.is_proved() && (any, other) != (own, now) {
+                verdict = self.equal_on(own, now, ALL, effort);
+            }
+            if let Verdict::Proved(found) = verdict {
+                evidence.add(&found);
+                known.insert(part, own);
+                let cut = Term::var(&format!("{CUT}{}", cuts.len()), own.sort());
+                cuts.entry(own).or_insert(cut);
+            }
+        }
+        let now = replace_parts(question.b, &|t| known.get(&t).copied());
+        (now, evidence)
+    }
+
+    /// What the engines say to whether two terms can differ.
+    fn differ(&self, (x, y): (Term, Term), effort: Effort) -> Engine {
+        let constraint = build::negate(build::eq(x, y));
+        self.engines(&[constraint], effort, |limits| blast::differ(x, y, limits))
     }
 
     /// Everything that needs no engine.
@@ -334,6 +418,7 @@ impl Prover {
         Effort {
             conflicts: self.config.conflicts,
             solver: true,
+            parts: !self.config.only_solver,
         }
     }
 

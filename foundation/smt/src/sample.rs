@@ -134,6 +134,22 @@ pub(crate) fn find_difference(a: Term, b: Term, seed: u64, samples: usize) -> Op
     None
 }
 
+/// The values of some terms of at most 64 bits on as many drawn inputs, by term.
+pub(crate) fn words(terms: &[Term], seed: u64, samples: usize) -> Option<Vec<Vec<u64>>> {
+    let inputs = inputs(terms);
+    let program = CompiledTerms::compile(terms, &inputs).ok()?;
+    let mut random = Random::new(seed);
+    let mut frame = program.frame(samples);
+    for lane in 0..samples {
+        for (k, input) in inputs.iter().enumerate() {
+            program.set(&mut frame, k, lane, &draw(input.sort, lane, &mut random));
+        }
+    }
+    program.execute(&mut frame);
+    let words = |k| program.output_words(&frame, k).to_vec();
+    Some((0..terms.len()).map(words).collect())
+}
+
 /// The values of some terms on one input; variables that the model leaves out read as zero.
 pub(crate) fn evaluate(terms: &[Term], model: &Model) -> Option<Vec<Value>> {
     let inputs = inputs(terms);
