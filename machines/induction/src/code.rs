@@ -34,6 +34,8 @@ pub type Word = (usize, Vec<i64>);
 pub struct Code<'m> {
     pub(crate) machine: &'m Machine,
     code: &'m [Word],
+    /// The branches that go back to an instruction, in order.
+    loops: BTreeMap<usize, Vec<usize>>,
     /// The first place of registers that hold numbers.
     registers: usize,
     /// Whether uses of memory are in order with what works beside the host.
@@ -76,14 +78,21 @@ const MOST: usize = 1 << 16;
 impl<'m> Code<'m> {
     /// Code of a machine, whose numbers lie as [`places`] says.
     pub fn new(machine: &'m Machine, code: &'m [Word], beside: bool) -> Code<'m> {
-        Code {
+        let mut new = Code {
             machine,
             code,
+            loops: BTreeMap::new(),
             registers: machine.state.field_count(),
             beside,
             seen: RefCell::default(),
             glancing: Cell::new(false),
+        };
+        for branch in 0..code.len() {
+            if let Some(first) = new.back(branch) {
+                new.loops.entry(first).or_default().push(branch);
+            }
         }
+        new
     }
 
     /// The place of a register that holds a number.
@@ -125,7 +134,8 @@ impl<'m> Code<'m> {
 
     /// The last branch that goes back to an instruction, before an end.
     fn loop_at(&self, at: usize, end: usize) -> Option<usize> {
-        (at..end).rev().find(|k| self.back(*k) == Some(at))
+        let all = self.loops.get(&at)?;
+        all.iter().rev().find(|k| **k < end).copied()
     }
 
     /// Instructions from one on up to an end; those of a loop around have begun at `inside`.
@@ -135,20 +145,18 @@ impl<'m> Code<'m> {
         inside: Option<usize>,
         engine: &mut Engine<'_>,
     ) -> Result<(), Stop> {
-        let begin = Way {
-            condition: Term::bool(true),
-            places: engine.state.places.clone(),
-            written: BTreeSet::new(),
-        };
         // How many places the round had written where there was one way.
         let mut before = 0;
-        let mut ways = Ways::from([(from, vec![begin])]);
+        // The instruction that is next where there is one way, and otherwise all ways.
+        let (mut next, mut ways) = (Some(from), Ways::new());
         let mut count = 0;
-        while let Some((at, here)) = ways.pop_first() {
-            let alone = ways.is_empty();
-            let (condition, since) = self.joined(here, before, engine)?;
-            engine.state.way = (!alone).then_some(Wrote { before, since });
-            let condition = if alone { Term::bool(true) } else { condition };
+        loop {
+            let (at, condition) = match (next.take(), ways.pop_first()) {
+                (Some(at), _) => (at, None),
+                (None, Some((at, here))) => (at, self.met(here, (before, &ways), engine)?),
+                (None, None) => return Ok(()),
+            };
+            let alone = condition.is_none();
             count += 1;
             if count > MOST {
                 return Err(Stop::because("too many instructions follow each other"));
@@ -159,7 +167,7 @@ impl<'m> Code<'m> {
                     false => Err(Stop::because("a branch goes out of a loop")),
                 };
             }
-            let next = match self.loop_at(at, end).filter(|_| inside != Some(at)) {
+            let to = match self.loop_at(at, end).filter(|_| inside != Some(at)) {
                 Some(last) if alone => {
                     self.in_loop((at, last), engine)?;
                     Next::To(last + 1)
@@ -170,9 +178,27 @@ impl<'m> Code<'m> {
             if alone {
                 before = engine.state.count_written();
             }
-            self.goes_on(&mut ways, at, (condition, next), engine)?;
+            match to {
+                Next::To(to) if alone && to > at => next = Some(to),
+                to => {
+                    let condition = condition.unwrap_or(Term::bool(true));
+                    self.goes_on(&mut ways, at, (condition, to), engine)?;
+                }
+            }
         }
-        Ok(())
+    }
+
+    /// The condition under which ways that meet are gone; none where there is no other one.
+    fn met(
+        &self,
+        here: Vec<Way>,
+        (before, others): (usize, &Ways),
+        engine: &mut Engine<'_>,
+    ) -> Result<Option<Term>, Stop> {
+        let (condition, since) = self.joined(here, before, engine)?;
+        let alone = others.is_empty();
+        engine.state.way = (!alone).then_some(Wrote { before, since });
+        Ok((!alone).then_some(condition))
     }
 
     /// Ways that meet, as one: each place holds what it holds on the way that is gone.
