@@ -20,7 +20,7 @@ use semantics::sort::Sort;
 use semantics::subst::{free_vars, rebuild, replace_vars};
 use semantics::term::{Kind, Term};
 use smt::prover::Prover;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// What arrays hold behind a program.
 #[derive(Debug)]
@@ -100,7 +100,7 @@ enum Apart {
     Nothing,
     /// What adds inside of a function.
     Functions,
-    /// That, and what is added once for all rounds, which one program may hold in more bits.
+    /// That, and what is of other arrays than rounds are, which one program may hold in more bits.
     Once,
 }
 
@@ -244,7 +244,7 @@ impl Comparison<'_> {
             if self.known.len() > 1 {
                 (a, b) = self.both_without_sums(wanted, found)?;
             }
-            let (a, b) = plain(a, b);
+            let (a, b) = self.plain(a, b);
             if a == b || self.proved(a, b) {
                 return Ok(true);
             }
@@ -254,7 +254,7 @@ impl Comparison<'_> {
         if !whole || self.vain >= MOST_VAIN {
             return Ok(false);
         }
-        let (a, b) = plain(wanted, found);
+        let (a, b) = self.plain(wanted, found);
         let proved = self.proved(a, b);
         self.vain += usize::from(!proved);
         Ok(proved)
@@ -306,8 +306,10 @@ impl Comparison<'_> {
     fn sum(&mut self, term: Term, memo: &mut HashMap<Term, Term>) -> Result<Term, Stop> {
         let mut rest = b::zero(term.width());
         let mut plain = Vec::new();
-        for part in addends(term) {
-            match self.is_in_sum(part) {
+        let parts = addends(term);
+        let arrays = (self.apart == Apart::Once).then(|| self.arrays_of_rounds(&parts));
+        for part in parts {
+            match self.is_in_sum(part, arrays.as_ref()) {
                 true => plain.push(part),
                 false => {
                     // What is taken away is a sum too, and one part.
@@ -339,10 +341,17 @@ impl Comparison<'_> {
         Ok(b::add(variable, constant))
     }
 
-    /// Whether an addend is part of a sum over rounds.
-    fn is_in_sum(&mut self, part: Term) -> bool {
-        let once = self.apart == Apart::Once && self.leaves.depth(part) == 0;
-        !once && linear(self.leaves, part, self.apart != Apart::Nothing)
+    /// Whether an addend is part of a sum over rounds, which are of these arrays where others are apart.
+    fn is_in_sum(&self, part: Term, arrays: Option<&BTreeSet<u32>>) -> bool {
+        let once =
+            |arrays| self.leaves.depth(part) == 0 && self.leaves.arrays(part).is_disjoint(arrays);
+        !arrays.is_some_and(once) && linear(self.leaves, part, self.apart != Apart::Nothing)
+    }
+
+    /// The arrays that rounds are of.
+    fn arrays_of_rounds(&self, parts: &[Term]) -> BTreeSet<u32> {
+        let rounds = parts.iter().filter(|p| self.leaves.depth(**p) > 0);
+        rounds.flat_map(|p| self.leaves.arrays(*p)).collect()
     }
 
     /// What stands for a sum that occurred, was taken away, or whose low bits these are: of the widest.
@@ -425,6 +434,34 @@ impl Comparison<'_> {
         }))
     }
 
+    /// Both terms with plain names for their variables, so that questions are alike, and with numbers
+    /// as what they are made of.
+    fn plain(&self, a: Term, b: Term) -> (Term, Term) {
+        let [a, b] = [a, b].map(|term| self.counted(term));
+        let mut names: HashMap<&str, Term> = HashMap::new();
+        for variable in free_vars(a).into_iter().chain(free_vars(b)) {
+            if let Some(name) = variable.as_var()
+                && !names.contains_key(name)
+            {
+                let own = Term::var(&format!("x{}", names.len()), variable.sort());
+                names.insert(name, own);
+            }
+        }
+        (replace_vars(a, &names), replace_vars(b, &names))
+    }
+
+    /// A term whose numbers are what they are made of.
+    fn counted(&self, term: Term) -> Term {
+        let of = |variable: &Term| match self.leaves.leaf(*variable) {
+            Some(Leaf::Number(at)) if at.base.is_none() => {
+                Some((variable.as_var()?, self.leaves.counted(at)))
+            }
+            _ => None,
+        };
+        let numbers: HashMap<&str, Term> = free_vars(term).iter().filter_map(of).collect();
+        replace_vars(term, &numbers)
+    }
+
     /// Whether two terms are equal for all values of their variables.
     fn proved(&self, a: Term, b: Term) -> bool {
         // What is done alike to the only parts that are not alike is mostly more than a proof bears.
@@ -480,19 +517,4 @@ fn unlike(a: Term, b: Term) -> (Term, Term) {
         (Some((x, y)), None) if x.sort() == y.sort() => unlike(*x, y),
         _ => (a, b),
     }
-}
-
-/// Both terms with plain names for their variables, so that questions are alike.
-fn plain(a: Term, b: Term) -> (Term, Term) {
-    let mut names: Vec<(&'static str, Term)> = Vec::new();
-    for variable in free_vars(a).into_iter().chain(free_vars(b)) {
-        if let Some(name) = variable.as_var()
-            && !names.iter().any(|n| n.0 == name)
-        {
-            let own = Term::var(&format!("x{}", names.len()), variable.sort());
-            names.push((name, own));
-        }
-    }
-    let names: HashMap<&str, Term> = names.into_iter().collect();
-    (replace_vars(a, &names), replace_vars(b, &names))
 }

@@ -11,7 +11,7 @@ pub(crate) mod nested;
 use crate::linear::{Counter, Linear, Replaced};
 use crate::places::same_places;
 use crate::stop::Stop;
-use crate::value::{Leaf, Leaves};
+use crate::value::{Leaf, Leaves, NUMBER};
 use semantics::build as b;
 use semantics::op::OpCode;
 use semantics::subst::{free_vars, replace_vars};
@@ -241,7 +241,7 @@ fn pieces(
     for variable in free_vars(term) {
         let place = match leaves.leaf(variable) {
             Some(Leaf::Element(array, at, bits)) => (Some(*array), *bits, at.clone()),
-            Some(Leaf::Number(at, bits)) => (None, *bits, at.clone()),
+            Some(Leaf::Number(at)) => (None, NUMBER, at.clone()),
             _ => {
                 if part.counters.iter().any(|c| leaves.mentions(variable, *c)) {
                     return Err(Stop::because("what a loop carries is added up"));

@@ -17,6 +17,7 @@ use semantics::sort::Sort;
 use semantics::subst::{free_vars, replace_vars};
 use semantics::term::Term;
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::hash::BuildHasher;
 use std::rc::Rc;
 
@@ -48,9 +49,12 @@ pub(crate) enum Leaf {
     Rounds(Term, Counter, Term, Term),
     /// What the earlier rounds of a loop left at a place: the loop, the place, its bits.
     Carried(u32, Space, Linear, u32),
-    /// A number that is used as data: its bits.
-    Number(Linear, u32),
+    /// A number that is used as data, in [`NUMBER`] bits.
+    Number(Linear),
 }
+
+/// Bits of numbers that are used as data: what fewer are taken of, and what is extended to more.
+pub(crate) const NUMBER: u32 = 64;
 
 /// The leaves of all terms, and the counters in them.
 #[derive(Debug, Default)]
@@ -175,7 +179,7 @@ impl Leaves {
         let mut own = self.together(&inside);
         own.variables = variables;
         match &leaf {
-            Leaf::Element(_, at, _) | Leaf::Number(at, _) | Leaf::Carried(_, _, at, _) => {
+            Leaf::Element(_, at, _) | Leaf::Number(at) | Leaf::Carried(_, _, at, _) => {
                 own.counters.extend(at.terms.iter().map(|t| t.0));
             }
             Leaf::Sum(counter, _) | Leaf::Rounds(_, counter, ..) => {
@@ -199,6 +203,20 @@ impl Leaves {
         self.parts(term).depth
     }
 
+    /// The arrays whose elements are in a term, also within sums.
+    pub(crate) fn arrays(&self, term: Term) -> BTreeSet<u32> {
+        let of = |variable: &Term| match self.leaf(*variable) {
+            Some(Leaf::Element(array, ..)) => BTreeSet::from([*array]),
+            Some(Leaf::Sum(_, body)) => self.arrays(*body),
+            Some(Leaf::Rounds(init, _, _, body)) => {
+                let (init, body) = (self.arrays(*init), self.arrays(*body));
+                init.union(&body).copied().collect()
+            }
+            _ => BTreeSet::new(),
+        };
+        self.variables(term).iter().flat_map(of).collect()
+    }
+
     /// Whether a counter occurs in a term.
     pub(crate) fn mentions(&self, term: Term, counter: Counter) -> bool {
         self.parts(term).counters.binary_search(&counter).is_ok()
@@ -220,7 +238,7 @@ impl Leaves {
                 return true;
             }
             match &known.leaf {
-                Leaf::Element(_, at, _) | Leaf::Number(at, _) | Leaf::Carried(_, _, at, _) => {
+                Leaf::Element(_, at, _) | Leaf::Number(at) | Leaf::Carried(_, _, at, _) => {
                     at.factor(inner).checked_mul(times) == Some(at.factor(outer))
                 }
                 Leaf::Sum(_, body) => self.moves_with(*body, (outer, inner), times),
@@ -297,9 +315,9 @@ impl Leaves {
             }
             let new = match leaf {
                 Leaf::Element(array, at, bits) => Leaf::Element(*array, at.with(replaced)?, *bits),
-                Leaf::Number(at, bits) => {
+                Leaf::Number(at) => {
                     let at = at.with(replaced)?;
-                    return Ok(leaves.number(&at, *bits));
+                    return Ok(leaves.number(&at, NUMBER));
                 }
                 Leaf::Carried(of, space, at, bits) => {
                     Leaf::Carried(*of, *space, at.with(replaced)?, *bits)
@@ -330,12 +348,29 @@ impl Leaves {
         })
     }
 
-    /// A number as data.
+    /// A number as data: one of fewer bits is part of the same one of more.
     pub(crate) fn number(&mut self, linear: &Linear, width: u32) -> Term {
-        match linear.as_constant() {
-            Some(n) => Term::bv(width, i128::from(n)),
-            None => self.variable(Leaf::Number(linear.clone(), width), width),
+        if let Some(n) = linear.as_constant() {
+            return Term::bv(width, i128::from(n));
         }
+        let whole = self.variable(Leaf::Number(linear.clone()), NUMBER);
+        match width <= NUMBER {
+            true => b::extract(whole, 0, width),
+            false => b::sext(whole, width),
+        }
+    }
+
+    /// A number as what it is made of: counters of only as many bits as they need.
+    pub(crate) fn counted(&self, linear: &Linear) -> Term {
+        let mut sum = Term::bv(NUMBER, i128::from(linear.constant));
+        for &(counter, factor) in &linear.terms {
+            let most = self.counters.rounds(counter) - 1;
+            let bits = (i64::BITS - most.leading_zeros()).max(1);
+            let own = Term::var(&format!("count{}", counter.0), Sort::Bv(bits));
+            let times = Term::bv(NUMBER, i128::from(factor));
+            sum = b::add(sum, b::mul(b::zext(own, NUMBER), times));
+        }
+        sum
     }
 
     /// A value of so many bits as a term.

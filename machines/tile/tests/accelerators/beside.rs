@@ -153,20 +153,21 @@ fn hosts_clamp_average_and_round() {
 }
 
 /// What each round makes of what it is handed; none of it is a sum.
-const STEPS: [&str; 6] = [
+const STEPS: [&str; 7] = [
     "sat_add(T(H), a[i, p])",
     "sat_sub(a[i, p], H)",
     "avg(H, a[i, p])",
     "T_sat(i32(H) * 3 - i32(a[i, p]))",
     "(H ^ a[i, p]) * 31",
     "max(H, a[i, p]) - 1",
+    "avg_floor(H, a[i, p]) ^ T(p)",
 ];
 
 #[test]
 fn running_values_that_are_no_sums_are_proved() {
     for machine in ["rvm", "amx", "gemmini"] {
         let board = Board::new(described(machine));
-        for (of, step) in ["i8", "u16", "i32"]
+        for (of, step) in ["i8", "u16", "i32", "u32"]
             .into_iter()
             .flat_map(|of| STEPS.map(|step| (of, step)))
         {
@@ -187,6 +188,44 @@ fn running_values_that_are_no_sums_are_proved() {
                 let sizes = [("n", 5), ("k", 41)];
                 assert_eq!(limit(&board, &text, &sizes), None, "{machine}: {text}");
             }
+        }
+    }
+}
+
+#[test]
+fn what_is_made_of_a_sum_and_a_value_is_proved() {
+    for machine in ["rvm", "amx", "gemmini"] {
+        let board = Board::new(described(machine));
+        for done in [
+            "sat_add(s, bias[i])",
+            "sat_sub(bias[i], s)",
+            "avg(s, bias[i])",
+            "max(sat_add(s, bias[i]), 0)",
+            "i32(absd(s, bias[i]))",
+        ] {
+            let done = format!("c[i, j] = {done};");
+            let text = product(["m, k", "i, p"], ["n, k", "j, p"], ("0", &done));
+            let sizes = [("m", 5), ("n", 18), ("k", 33)];
+            assert_eq!(limit(&board, &text, &sizes), None, "{machine}: {text}");
+        }
+    }
+}
+
+#[test]
+fn operations_on_results_of_operations_are_proved() {
+    for machine in ["rvm", "amx", "gemmini"] {
+        let board = Board::new(described(machine));
+        for (value, to) in [
+            ("absd(sat_sub(a[i], b[i]), avg(a[i], b[i]))", "u32"),
+            ("sat_add(avg(a[i], b[i]), sat_sub(b[i], a[i]))", "i32"),
+            ("avg_floor(sat_add(a[i], b[i]), sat_sub(a[i], b[i]))", "i32"),
+        ] {
+            let text = format!(
+                "kernel t(n: size, a: in i32[n], b: in i32[n], c: out {to}[n]) {{ \
+                 for i in 0..n {{ c[i] = {value}; }} }}"
+            );
+            let sizes = [("n", 23)];
+            assert_eq!(limit(&board, &text, &sizes), None, "{machine}: {text}");
         }
     }
 }
