@@ -7,6 +7,7 @@
 
 pub mod ast;
 pub mod lower;
+pub(crate) mod notation;
 pub(crate) mod reading;
 pub(crate) mod tree;
 

@@ -54,6 +54,12 @@ impl<R: RuleType> Grammar<R> {
     }
 }
 
+/// Rules that say what the grammar calls them.
+pub trait Named: RuleType + 'static {
+    /// The name in the grammar.
+    fn name(self) -> &'static str;
+}
+
 /// A parser by the grammar in a file, and the enumeration `Rule` of the rules that make pairs. Silent
 /// rules are not named; `EOI` is there always.
 #[macro_export]
@@ -66,6 +72,15 @@ macro_rules! grammar {
             reason = "as they are named in the grammar"
         )]
         $visible enum Rule { EOI, $($rule),* }
+
+        impl $crate::Named for Rule {
+            fn name(self) -> &'static str {
+                match self {
+                    Rule::EOI => "EOI",
+                    $(Rule::$rule => stringify!($rule)),*
+                }
+            }
+        }
 
         $(#[$about])*
         $visible struct $name;

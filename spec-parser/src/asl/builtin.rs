@@ -3,13 +3,14 @@
 //! In: a name or an operator and values. Out: a value, or why there is none. Integers are
 //! exact until a function gives them a width.
 
-use super::tree::{BITS_OF, CONCAT, INTEGER, LITERAL, SIZED};
+use super::tree::{BITS_OF, INTEGER, LITERAL, SIZED};
 use crate::pseudocode::ast::BinaryOp;
 use crate::pseudocode::lower::compare::{absolute, equal, extreme};
 use crate::pseudocode::lower::memory::Address;
 use crate::pseudocode::lower::select::select;
 use crate::pseudocode::lower::shift::{both_ways, exact};
 use crate::pseudocode::lower::value::{self, Computed, Sym, Value, counted, refuse, saturate};
+use crate::pseudocode::tree::CONCAT;
 use semantics::build as b;
 use semantics::table::MAX_WIDTH;
 use semantics::term::Term;

@@ -7,6 +7,7 @@ use super::grammar::{Grammar, Rule};
 use super::layout::lay_out;
 use super::tree::Builder;
 use crate::pseudocode::ast::Block;
+use crate::pseudocode::notation::Notation as _;
 use crate::pseudocode::reading::{self, Words};
 use semantics::diagnostic::Diagnostic;
 use semantics::span::{Source, Span};

@@ -1,4 +1,4 @@
-//! From the pairs of the notation's grammar to the tree that all dialects share.
+//! From the pairs of the grammar to the tree: what only this notation has.
 //!
 //! In: pairs, and where their text starts in the source. Out: statements and expressions.
 //! `Vu.uh[i]` is a slice, read by a call of its field; `QvV[i]` is a byte that is not 0, for C
@@ -8,9 +8,10 @@
 use super::grammar::Rule;
 use super::register::{self, FIELDS, Field, field, is_updated, predicate, vectors};
 use crate::pseudocode::ast::{BinaryOp, Block, Expr, ExprKind, Name, Statement, StatementKind};
+use crate::pseudocode::lower::{RESULT, memory};
+use crate::pseudocode::notation::{Notation, name, parts};
 use crate::pseudocode::tree::{
-    BOTH, Built, EITHER, Infixed, binary, call, compound, integer, next, refused, signed, span,
-    tall,
+    Built, assigned, binary, bits_of, call, chosen, compound, int, named, next, refused, tall,
 };
 use pest::iterators::Pair;
 use semantics::diagnostic::suggest;
@@ -24,19 +25,8 @@ pub(super) const BYTES: &str = "predicate bytes";
 pub(super) const SIZE: &str = "size";
 /// The function of elements in a vector, with how many vectors the register after it has.
 pub(super) const ELEMENTS: &str = "VELEM";
-/// What stands before an address in the text, and the name of memory in the shared tree.
+/// What stands before an address in the text.
 const MEMORY_AT: &str = "memory";
-const MEMORY: &str = "MEM";
-/// The name of the result in the shared tree.
-const RESULT: &str = "dst";
-
-fn parts(pair: Pair<'_, Rule>) -> impl Iterator<Item = Pair<'_, Rule>> {
-    let layout = |p: &Pair<'_, Rule>| {
-        use Rule::{EOI, empty, kw_else, kw_for, kw_if, kw_int};
-        !matches!(p.as_rule(), EOI | empty | kw_for | kw_if | kw_else | kw_int)
-    };
-    pair.into_inner().filter(layout)
-}
 
 /// Part of a register: where it begins, how wide it is, how it is read.
 struct Part {
@@ -68,112 +58,13 @@ impl Builder {
     /// The whole text. A register that is read and written begins as it was.
     pub(super) fn body(&self, pair: Pair<'_, Rule>) -> Built<Block> {
         let span = self.span(&pair);
-        let mut block = Block::new();
-        for part in parts(pair) {
-            self.statement(part, &mut block)?;
-        }
+        let mut block = self.block(pair)?;
         if let Some(name) = updated(&block) {
-            let expr = |kind| Expr::new(kind, span);
-            let kind = StatementKind::Assign {
-                target: expr(ExprKind::Name(RESULT.into())),
-                op: None,
-                value: expr(ExprKind::Name(name)),
-            };
+            let kind = assigned(named(RESULT, span), named(&name, span));
             block.iter_mut().for_each(renamed_statement);
             block.insert(0, Statement { kind, span });
         }
         Ok(block)
-    }
-
-    fn block(&self, pair: Pair<'_, Rule>) -> Built<Block> {
-        let mut block = Block::new();
-        for part in parts(pair) {
-            self.statement(part, &mut block)?;
-        }
-        Ok(block)
-    }
-
-    fn span(&self, pair: &Pair<'_, Rule>) -> Span {
-        span(pair, self.base)
-    }
-
-    fn statement(&self, pair: Pair<'_, Rule>, out: &mut Block) -> Built<()> {
-        let span = self.span(&pair);
-        let rule = pair.as_rule();
-        let mut inner = parts(pair);
-        let kind = match rule {
-            Rule::for_loop => return self.for_loop(&mut inner, span, out),
-            Rule::if_else => {
-                let condition = self.expr(next(&mut inner))?;
-                let then = self.block(next(&mut inner))?;
-                let otherwise = inner.next().map(|p| self.block(p)).transpose()?;
-                StatementKind::If {
-                    arms: vec![(condition, then)],
-                    otherwise: otherwise.unwrap_or_default(),
-                }
-            }
-            Rule::declaration => {
-                let name = next(&mut inner);
-                StatementKind::Assign {
-                    target: Expr::new(ExprKind::Name(name.as_str().into()), self.span(&name)),
-                    op: None,
-                    value: self.expr(next(&mut inner))?,
-                }
-            }
-            Rule::assign => self.assign(&mut inner)?,
-            _ => return self.effect(next(&mut inner), span, out),
-        };
-        out.push(Statement { kind, span });
-        Ok(())
-    }
-
-    /// `for (i = a; i < b; i++)`; a step of another size is written out as one of 1.
-    fn for_loop<'i>(
-        &self,
-        inner: &mut impl Iterator<Item = Pair<'i, Rule>>,
-        span: Span,
-        out: &mut Block,
-    ) -> Built<()> {
-        let variable = next(inner);
-        let from = self.expr(next(inner))?;
-        let tested = next(inner);
-        let below = next(inner);
-        let limit = self.expr(next(inner))?;
-        let step = next(inner);
-        let place = self.span(&step);
-        let mut stepped = parts(step);
-        let counted = next(&mut stepped);
-        for name in [&tested, &counted] {
-            if name.as_str() != variable.as_str() {
-                let hint = format!("write `{}`", variable.as_str());
-                return refused(
-                    "a loop tests and counts its own variable",
-                    self.span(name),
-                    hint,
-                );
-            }
-        }
-        if stepped.next().is_some() {
-            return refused(
-                "a loop counts by one",
-                place,
-                "write `i++`, and multiply in the body",
-            );
-        }
-        let one = Expr::new(ExprKind::Int(1), limit.span);
-        let to = match below.as_str() {
-            "<=" => limit,
-            _ => binary(BinaryOp::Sub, limit.clone(), one, limit.span),
-        };
-        let kind = StatementKind::For {
-            variable: variable.as_str().into(),
-            from,
-            to,
-            down: false,
-            body: self.block(next(inner))?,
-        };
-        out.push(Statement { kind, span });
-        Ok(())
     }
 
     /// `SWAP(x, y);` exchanges two places; nothing else is called for its effect.
@@ -190,18 +81,14 @@ impl Builder {
             return refused("only `SWAP` is done for its effect", span, hint);
         };
         let (x, y) = (operand(x), operand(y));
-        let kept = Expr::new(ExprKind::Name("swapped".into()), span);
+        let kept = named("swapped", span);
         let (old_x, old_y) = (self.operand(x.clone())?, self.operand(y.clone())?);
         for (target, value) in [
             (kept.clone(), old_x),
             (self.target(x)?.0, old_y),
             (self.target(y)?.0, kept),
         ] {
-            let kind = StatementKind::Assign {
-                target,
-                op: None,
-                value,
-            };
+            let kind = assigned(target, value);
             out.push(Statement { kind, span });
         }
         Ok(())
@@ -221,11 +108,7 @@ impl Builder {
             let span = value.span;
             value = call(BYTES, vec![value, bits], span);
         }
-        Ok(StatementKind::Assign {
-            target,
-            op: None,
-            value: tall(value)?,
-        })
+        Ok(assigned(target, tall(value)?))
     }
 
     /// What an assignment writes: a name or a part, and how many bits of a predicate it is.
@@ -233,17 +116,15 @@ impl Builder {
         let span = self.span(&pair);
         let mut inner = parts(pair);
         let primary = next(&mut inner);
-        let named = (primary.as_rule() == Rule::primary).then(|| next(&mut parts(primary)));
-        let Some(name) = named.filter(|n| n.as_rule() == Rule::name) else {
+        let first = (primary.as_rule() == Rule::primary).then(|| next(&mut parts(primary)));
+        let Some(name) = first.filter(|n| n.as_rule() == Rule::name) else {
             let hint = "write a register, an element of one, or a name before the `=`";
             return refused("this cannot be assigned", span, hint);
         };
         let postfixes: Vec<_> = inner.collect();
         match self.part(&name, &postfixes)? {
             Some(part) => Ok((part.slice(span), part.predicate)),
-            None if postfixes.is_empty() => {
-                Ok((Expr::new(ExprKind::Name(name.as_str().into()), span), None))
-            }
+            None if postfixes.is_empty() => Ok((named(name.as_str(), span), None)),
             None => refused(
                 "this cannot be assigned",
                 span,
@@ -256,9 +137,9 @@ impl Builder {
     fn part(&self, name: &Pair<'_, Rule>, postfixes: &[Pair<'_, Rule>]) -> Built<Option<Part>> {
         let span = self.span(name);
         let whole = |base: &str| Part {
-            base: Expr::new(ExprKind::Name(base.into()), span),
-            low: Expr::new(ExprKind::Int(0), span),
-            width: Expr::new(ExprKind::Int(0), span),
+            base: named(base, span),
+            low: int(0, span),
+            width: int(0, span),
             field: None,
             predicate: None,
         };
@@ -280,7 +161,7 @@ impl Builder {
             };
             part = Part {
                 low: self.expr(address)?,
-                ..whole(MEMORY)
+                ..whole(memory::NAME)
             };
             last = rest.next();
             if last.is_none() {
@@ -298,7 +179,7 @@ impl Builder {
             }
             let index = match rest.next().filter(|p| p.as_rule() == Rule::index) {
                 Some(index) => self.expr(next(&mut parts(index)))?,
-                None => Expr::new(ExprKind::Int(0), self.span(&fielded)),
+                None => int(0, self.span(&fielded)),
             };
             part = self.element(part, &fielded, index)?;
             last = rest.next();
@@ -313,13 +194,9 @@ impl Builder {
         let (width, field) = match (name.as_str(), field(name.as_str())) {
             ("v", _) => {
                 let size = call(SIZE, vec![of.base.clone()], span);
-                let two = Expr::new(ExprKind::Int(2), span);
-                (binary(BinaryOp::Div, size, two, span), None)
+                (binary(BinaryOp::Div, size, int(2, span), span), None)
             }
-            (_, Some(field)) => (
-                Expr::new(ExprKind::Int(i128::from(field.width)), span),
-                Some(field),
-            ),
+            (_, Some(field)) => (int(i128::from(field.width), span), Some(field)),
             (other, None) => {
                 let near = suggest(other, FIELDS.into_iter().chain(["v"]));
                 let hint = match near {
@@ -343,90 +220,32 @@ impl Builder {
         let span = self.span(&index);
         let mut inner = parts(index);
         let high = self.expr(next(&mut inner))?;
-        let int = |k| Expr::new(ExprKind::Int(k), span);
         let (low, bits) = match inner.next() {
-            None => (high, int(1)),
+            None => (high, int(1, span)),
             Some(low) => {
                 let low = self.expr(low)?;
                 let past = binary(BinaryOp::Sub, high, low.clone(), span);
-                (low, binary(BinaryOp::Add, past, int(1), span))
+                (low, binary(BinaryOp::Add, past, int(1, span), span))
             }
         };
         Ok(Part {
-            low: binary(BinaryOp::Mul, low, int(8), span),
-            width: binary(BinaryOp::Mul, bits.clone(), int(8), span),
+            low: binary(BinaryOp::Mul, low, int(8, span), span),
+            width: binary(BinaryOp::Mul, bits.clone(), int(8, span), span),
             predicate: Some(bits),
             ..of
         })
     }
 
-    fn expr(&self, pair: Pair<'_, Rule>) -> Built<Expr> {
-        let span = self.span(&pair);
-        let mut inner = parts(pair);
-        let condition = self.infixed(next(&mut inner))?;
-        let Some(then) = inner.next() else {
-            return Ok(condition);
-        };
-        let (then, otherwise) = (self.expr(then)?, self.expr(next(&mut inner))?);
-        let kind = ExprKind::Choice(condition.into(), then.into(), otherwise.into());
-        tall(Expr::new(kind, span))
-    }
-
-    /// A flat list of operands and operators, by precedence; operators of one level group to
-    /// the left.
-    fn infixed(&self, pair: Pair<'_, Rule>) -> Built<Expr> {
-        let mut infixed = Infixed::new(self.span(&pair), applied);
-        for part in parts(pair) {
-            if part.as_rule() == Rule::infix {
-                let op = next(&mut part.into_inner()).as_rule();
-                infixed.operator(level(op), op)?;
-            } else {
-                infixed.operand(self.operand(part)?);
-            }
-        }
-        infixed.whole()
-    }
-
-    fn operand(&self, pair: Pair<'_, Rule>) -> Built<Expr> {
-        let mut prefixes = Vec::new();
-        let mut inner = parts(pair);
-        let mut primary = next(&mut inner);
-        while primary.as_rule() == Rule::prefix {
-            prefixes.push((primary.as_str().trim_end().to_owned(), self.span(&primary)));
-            primary = next(&mut inner);
-        }
-        let postfixes: Vec<_> = inner.collect();
-        signed(self.primary(primary, &postfixes)?, prefixes)
-    }
-
-    fn primary(&self, pair: Pair<'_, Rule>, postfixes: &[Pair<'_, Rule>]) -> Built<Expr> {
-        let first = next(&mut parts(pair));
-        let end = postfixes.last().unwrap_or(&first);
-        let span = self.span(&first).to(self.span(end));
-        if first.as_rule() == Rule::name {
-            if let Some(part) = self.part(&first, postfixes)? {
-                return tall(part.read(span));
-            }
-            return self.named(&first, postfixes, span);
-        }
-        if let Some(extra) = postfixes.first() {
-            let hint = "give the value a name first";
-            return refused("only registers have parts", self.span(extra), hint);
-        }
-        match first.as_rule() {
-            Rule::number => Ok(Expr::new(ExprKind::Int(integer(first.as_str())), span)),
-            _ => Ok(Expr {
-                span,
-                ..self.expr(first)?
-            }),
-        }
-    }
-
     /// A name alone, or a call.
-    fn named(&self, name: &Pair<'_, Rule>, after: &[Pair<'_, Rule>], span: Span) -> Built<Expr> {
+    fn name_or_call(
+        &self,
+        name: &Pair<'_, Rule>,
+        after: &[Pair<'_, Rule>],
+        span: Span,
+    ) -> Built<Expr> {
         let text = name.as_str();
         let mut args = match after {
-            [] => return Ok(Expr::new(ExprKind::Name(text.into()), span)),
+            [] => return Ok(named(text, span)),
             [one] => {
                 let inner = next(&mut parts(one.clone()));
                 parts(inner)
@@ -442,24 +261,145 @@ impl Builder {
             let Some((register, count)) = &self.vector else {
                 return refused("no vector is named here", span, "write a number");
             };
-            args.push(Expr::new(ExprKind::Name(register.clone()), span));
-            args.push(Expr::new(ExprKind::Int(i128::from(*count)), span));
+            args.push(named(register, span));
+            args.push(int(i128::from(*count), span));
         }
         tall(call(text, args, span))
     }
 }
 
+impl Notation for Builder {
+    type Rule = Rule;
+
+    const LEVELS: &'static [&'static [Rule]] = {
+        use Rule as R;
+        &[
+            &[R::op_either],
+            &[R::op_both],
+            &[R::op_or],
+            &[R::op_xor],
+            &[R::op_and],
+            &[R::op_eq, R::op_ne],
+            &[R::op_lt, R::op_le, R::op_gt, R::op_ge],
+            &[R::op_shl, R::op_shr],
+            &[R::op_add, R::op_sub],
+            &[R::op_mul, R::op_div, R::op_rem],
+        ]
+    };
+
+    fn base(&self) -> usize {
+        self.base
+    }
+
+    fn own<'i>(
+        &self,
+        rule: Rule,
+        mut inner: impl Iterator<Item = Pair<'i, Rule>>,
+        span: Span,
+        out: &mut Block,
+    ) -> Built<()> {
+        let kind = match rule {
+            Rule::declaration => {
+                let name = next(&mut inner);
+                let target = named(name.as_str(), self.span(&name));
+                assigned(target, self.expr(next(&mut inner))?)
+            }
+            Rule::assign => self.assign(&mut inner)?,
+            _ => return self.effect(next(&mut inner), span, out),
+        };
+        out.push(Statement { kind, span });
+        Ok(())
+    }
+
+    /// `for (i = a; i < b; i++)`; a step of another size is written out as one of 1.
+    fn for_loop<'i>(
+        &self,
+        inner: &mut impl Iterator<Item = Pair<'i, Rule>>,
+    ) -> Built<StatementKind> {
+        let variable = next(inner);
+        let from = self.expr(next(inner))?;
+        let tested = next(inner);
+        let below = next(inner);
+        let limit = self.expr(next(inner))?;
+        let step = next(inner);
+        let place = self.span(&step);
+        let mut stepped = parts(step);
+        let counted = next(&mut stepped);
+        for named in [&tested, &counted] {
+            if named.as_str() != variable.as_str() {
+                let hint = format!("write `{}`", variable.as_str());
+                return refused(
+                    "a loop tests and counts its own variable",
+                    self.span(named),
+                    hint,
+                );
+            }
+        }
+        if stepped.next().is_some() {
+            return refused(
+                "a loop counts by one",
+                place,
+                "write `i++`, and multiply in the body",
+            );
+        }
+        let place = limit.span;
+        let to = match below.as_str() {
+            "<=" => limit,
+            _ => binary(BinaryOp::Sub, limit, int(1, place), place),
+        };
+        Ok(StatementKind::For {
+            variable: name(&variable),
+            from,
+            to,
+            down: false,
+            body: self.block(next(inner))?,
+        })
+    }
+
+    fn expr(&self, pair: Pair<'_, Rule>) -> Built<Expr> {
+        let span = self.span(&pair);
+        let mut inner = parts(pair);
+        let condition = self.infixed(next(&mut inner))?;
+        let Some(then) = inner.next() else {
+            return Ok(condition);
+        };
+        let (then, otherwise) = (self.expr(then)?, self.expr(next(&mut inner))?);
+        chosen(condition, then, otherwise, span)
+    }
+
+    fn value<'i>(
+        &self,
+        primary: Pair<'i, Rule>,
+        postfixes: impl Iterator<Item = Pair<'i, Rule>>,
+    ) -> Built<Expr> {
+        let postfixes: Vec<_> = postfixes.collect();
+        let first = next(&mut parts(primary));
+        let end = postfixes.last().unwrap_or(&first);
+        let span = self.span(&first).to(self.span(end));
+        if first.as_rule() == Rule::name {
+            if let Some(part) = self.part(&first, &postfixes)? {
+                return tall(part.read(span));
+            }
+            return self.name_or_call(&first, &postfixes, span);
+        }
+        match postfixes.first() {
+            Some(extra) => {
+                let hint = "give the value a name first";
+                refused("only registers have parts", self.span(extra), hint)
+            }
+            None => self.primary(first, span),
+        }
+    }
+}
+
 impl Part {
     fn slice(&self, span: Span) -> Expr {
-        let one = Expr::new(ExprKind::Int(1), span);
-        let end = binary(BinaryOp::Add, self.low.clone(), self.width.clone(), span);
-        let high = binary(BinaryOp::Sub, end, one, span);
-        let kind = ExprKind::Slice(
-            self.base.clone().into(),
-            high.into(),
-            self.low.clone().into(),
-        );
-        Expr::new(kind, span)
+        bits_of(
+            self.base.clone(),
+            self.low.clone(),
+            self.width.clone(),
+            span,
+        )
     }
 
     /// The value of a part: as its field says, or whether a predicate's bit is set.
@@ -468,8 +408,8 @@ impl Part {
         match (&self.predicate, self.field) {
             (Some(_), _) => call(IS_SET, vec![slice], span),
             (None, Some(field)) => {
-                let sign = Expr::new(ExprKind::Int(i128::from(field.signed)), span);
-                let width = Expr::new(ExprKind::Int(i128::from(field.width)), span);
+                let sign = int(i128::from(field.signed), span);
+                let width = int(i128::from(field.width), span);
                 call("element", vec![slice, width, sign], span)
             }
             (None, None) => slice,
@@ -477,50 +417,10 @@ impl Part {
     }
 }
 
-/// How tightly an operator binds.
-fn level(op: Rule) -> u8 {
-    match op {
-        Rule::op_either => 1,
-        Rule::op_both => 2,
-        Rule::op_or => 3,
-        Rule::op_xor => 4,
-        Rule::op_and => 5,
-        Rule::op_eq | Rule::op_ne => 6,
-        Rule::op_lt | Rule::op_le | Rule::op_gt | Rule::op_ge => 7,
-        Rule::op_shl | Rule::op_shr => 8,
-        Rule::op_add | Rule::op_sub => 9,
-        _ => 10,
-    }
-}
-
 /// The operand that an argument begins with.
 fn operand<'i>(argument: &Pair<'i, Rule>) -> Pair<'i, Rule> {
     let infixed = next(&mut parts(argument.clone()));
     next(&mut parts(infixed))
-}
-
-fn applied(op: Rule, left: Expr, right: Expr, span: Span) -> Expr {
-    let op = match op {
-        Rule::op_both => return call(BOTH, vec![left, right], span),
-        Rule::op_either => return call(EITHER, vec![left, right], span),
-        Rule::op_and => BinaryOp::And,
-        Rule::op_or => BinaryOp::Or,
-        Rule::op_xor => BinaryOp::Xor,
-        Rule::op_shl => BinaryOp::Shl,
-        Rule::op_shr => BinaryOp::Shr,
-        Rule::op_eq => BinaryOp::Eq,
-        Rule::op_ne => BinaryOp::Ne,
-        Rule::op_le => BinaryOp::Le,
-        Rule::op_ge => BinaryOp::Ge,
-        Rule::op_lt => BinaryOp::Lt,
-        Rule::op_gt => BinaryOp::Gt,
-        Rule::op_add => BinaryOp::Add,
-        Rule::op_sub => BinaryOp::Sub,
-        Rule::op_mul => BinaryOp::Mul,
-        Rule::op_rem => BinaryOp::Rem,
-        _ => BinaryOp::Div,
-    };
-    binary(op, left, right, span)
 }
 
 /// The register that a body reads and writes, if any.

@@ -225,29 +225,6 @@ pub enum BinaryOp {
     Rem,
 }
 
-impl BinaryOp {
-    /// How tightly it binds; operators of one level group to the left.
-    pub fn precedence(self) -> u8 {
-        match self {
-            BinaryOp::Or => 1,
-            BinaryOp::And => 2,
-            BinaryOp::Xor => 3,
-            BinaryOp::Eq
-            | BinaryOp::Ne
-            | BinaryOp::Lt
-            | BinaryOp::Le
-            | BinaryOp::Gt
-            | BinaryOp::Ge => COMPARISON,
-            BinaryOp::Shl | BinaryOp::Shr | BinaryOp::Rotl => 5,
-            BinaryOp::Add | BinaryOp::Sub => 6,
-            BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => 7,
-        }
-    }
-}
-
-/// The level of comparisons, on which `OP` stands too.
-pub const COMPARISON: u8 = 4;
-
 impl Expr {
     /// A node over its parts, with its height.
     pub fn new(kind: ExprKind, span: Span) -> Expr {

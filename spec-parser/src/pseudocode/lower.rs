@@ -287,7 +287,7 @@ fn reading(dialect: &dyn Dialect, element: Element) -> (Class, u32) {
 /// Why a body has no meaning that leaves nothing behind.
 const NOTHING: &str = "the body returns nothing and writes no memory";
 /// The name of the result variable.
-const RESULT: &str = "dst";
+pub(crate) const RESULT: &str = "dst";
 
 impl Execution {
     fn assigns_result(&self) -> bool {

@@ -1,13 +1,13 @@
-//! What all dialects do alike when they make the shared tree of their grammar's pairs.
+//! Parts of the tree, as all notations make them.
 //!
-//! In: pairs and parts of the tree. Out: expressions, integers, spans. Operators and their
-//! levels, and what a rule means, are the dialects'. Expressions too tall for recursive
-//! functions are refused here.
+//! In: pairs and smaller parts. Out: expressions, assignments, integers, spans. What rules mean
+//! is told by [`super::notation`]. Expressions too tall for recursive functions are refused here.
 
-use super::ast::{BinaryOp, Expr, ExprKind, Name, UnaryOp};
+use super::ast::{BinaryOp, Expr, ExprKind, Name, StatementKind, UnaryOp};
 use super::lower::machine::{Execution, Run};
 use super::lower::value::Value;
 use super::reading::Refused;
+use grammar::Named;
 use pest::RuleType;
 use pest::iterators::Pair;
 use semantics::build as b;
@@ -20,6 +20,8 @@ pub(crate) const MAX_HEIGHT: u32 = 160;
 pub(crate) const BOTH: &str = "&&";
 /// The function of `x || y`.
 pub(crate) const EITHER: &str = "||";
+/// The function that puts bits together, the most significant first.
+pub(crate) const CONCAT: &str = ":";
 
 pub(crate) type Built<T> = Result<T, Refused>;
 
@@ -60,6 +62,35 @@ pub(crate) fn call(name: &str, args: Vec<Expr>, span: Span) -> Expr {
     Expr::new(ExprKind::Call(Name::from(name), args), span)
 }
 
+pub(crate) fn int(number: i128, span: Span) -> Expr {
+    Expr::new(ExprKind::Int(number), span)
+}
+
+pub(crate) fn named(name: &str, span: Span) -> Expr {
+    Expr::new(ExprKind::Name(name.into()), span)
+}
+
+/// `width` bits of `base` from bit `low` on.
+pub(crate) fn bits_of(base: Expr, low: Expr, width: Expr, span: Span) -> Expr {
+    let end = binary(BinaryOp::Add, low.clone(), width, span);
+    let high = binary(BinaryOp::Sub, end, int(1, span), span);
+    Expr::new(ExprKind::Slice(base.into(), high.into(), low.into()), span)
+}
+
+pub(crate) fn chosen(condition: Expr, then: Expr, otherwise: Expr, span: Span) -> Built<Expr> {
+    let kind = ExprKind::Choice(condition.into(), then.into(), otherwise.into());
+    tall(Expr::new(kind, span))
+}
+
+/// A plain assignment.
+pub(crate) fn assigned(target: Expr, value: Expr) -> StatementKind {
+    StatementKind::Assign {
+        target,
+        op: None,
+        value,
+    }
+}
+
 /// The operator of `+=` and its kin; none of a plain assignment.
 pub(crate) fn compound(text: &str) -> Option<BinaryOp> {
     Some(match text {
@@ -92,23 +123,21 @@ pub(crate) fn signed(mut expr: Expr, prefixes: Vec<(String, Span)>) -> Built<Exp
 
 /// A flat list of operands and infix operators, grouped by how tightly these bind; operators
 /// of one level group to the left.
-pub(crate) struct Infixed<O> {
+pub(crate) struct Infixed<R> {
     operands: Vec<Expr>,
-    operators: Vec<(u8, O)>,
+    operators: Vec<(usize, R)>,
     count: u32,
     span: Span,
-    apply: fn(O, Expr, Expr, Span) -> Expr,
 }
 
-impl<O: Copy> Infixed<O> {
+impl<R: Named> Infixed<R> {
     /// `span` is where the whole expression stands.
-    pub(crate) fn new(span: Span, apply: fn(O, Expr, Expr, Span) -> Expr) -> Infixed<O> {
+    pub(crate) fn new(span: Span) -> Infixed<R> {
         Infixed {
             operands: Vec::new(),
             operators: Vec::new(),
             count: 0,
             span,
-            apply,
         }
     }
 
@@ -117,7 +146,7 @@ impl<O: Copy> Infixed<O> {
     }
 
     /// An operator after the operands so far; more than [`MAX_HEIGHT`] are refused.
-    pub(crate) fn operator(&mut self, level: u8, op: O) -> Built<()> {
+    pub(crate) fn operator(&mut self, level: usize, op: R) -> Built<()> {
         self.reduce(level);
         self.operators.push((level, op));
         self.count += 1;
@@ -133,7 +162,7 @@ impl<O: Copy> Infixed<O> {
     }
 
     /// Applies the operators that bind at least as tightly as `least`.
-    fn reduce(&mut self, least: u8) {
+    fn reduce(&mut self, least: usize) {
         while let Some(&(_, op)) = self.operators.last().filter(|(level, _)| *level >= least) {
             self.operators.pop();
             let right = self.operands.pop();
@@ -141,9 +170,38 @@ impl<O: Copy> Infixed<O> {
             let left = self.operands.pop();
             let left = left.expect("an operator has a left operand");
             let span = left.span.to(right.span);
-            self.operands.push((self.apply)(op, left, right, span));
+            self.operands.push(applied(op, left, right, span));
         }
     }
+}
+
+/// The value of an operator, by what its rule is called.
+fn applied<R: Named>(op: R, left: Expr, right: Expr, span: Span) -> Expr {
+    let op = match op.name() {
+        "op_both" => return call(BOTH, vec![left, right], span),
+        "op_either" => return call(EITHER, vec![left, right], span),
+        "op_concat" => return call(CONCAT, vec![left, right], span),
+        "op_variable" => return Expr::new(ExprKind::Variable(left.into(), right.into()), span),
+        "op_and" => BinaryOp::And,
+        "op_or" => BinaryOp::Or,
+        "op_xor" => BinaryOp::Xor,
+        "op_rotl" => BinaryOp::Rotl,
+        "op_shl" => BinaryOp::Shl,
+        "op_shr" => BinaryOp::Shr,
+        "op_eq" => BinaryOp::Eq,
+        "op_ne" => BinaryOp::Ne,
+        "op_le" => BinaryOp::Le,
+        "op_ge" => BinaryOp::Ge,
+        "op_lt" => BinaryOp::Lt,
+        "op_gt" => BinaryOp::Gt,
+        "op_add" => BinaryOp::Add,
+        "op_sub" => BinaryOp::Sub,
+        "op_mul" => BinaryOp::Mul,
+        "op_div" => BinaryOp::Div,
+        "op_rem" => BinaryOp::Rem,
+        other => unreachable!("the tree has no operator `{other}`"),
+    };
+    binary(op, left, right, span)
 }
 
 pub(crate) fn tall(expr: Expr) -> Built<Expr> {
