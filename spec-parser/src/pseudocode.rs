@@ -6,6 +6,7 @@
 //! grammars, operators and functions by name are the dialects'.
 
 pub mod ast;
+pub(crate) mod layout;
 pub mod lower;
 pub(crate) mod notation;
 pub(crate) mod reading;

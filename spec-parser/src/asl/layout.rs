@@ -6,15 +6,11 @@
 //! [`MAX_DEPTH`] or leave a bracket open are refused here, so that the recursive parser after
 //! it cannot run out of stack.
 
-use crate::pseudocode::reading::{MAX_DEPTH, Refused};
-use semantics::span::Span;
+use crate::pseudocode::layout::{blank_comments, fault, join_lines, too_deep};
+use crate::pseudocode::reading::{MAX_DEPTH, Refused, is_word};
 
 /// The most slices that may be open at a time: the grammar tries each `<` as a slice first.
 const MOST_SLICES: usize = 8;
-
-fn fault(message: impl Into<String>, at: usize, hint: impl Into<String>) -> Refused {
-    Refused::new(Span::new(at, at + 1), message, hint)
-}
 
 /// Lays a text out for the grammar.
 pub(crate) fn lay_out(text: &str) -> Result<String, Refused> {
@@ -24,7 +20,7 @@ pub(crate) fn lay_out(text: &str) -> Result<String, Refused> {
     }
     let mut bytes = text.as_bytes().to_vec();
     blank_comments(&mut bytes);
-    join_lines(&mut bytes)?;
+    join_lines(&mut bytes, "close it in the same statement")?;
     blank_lines(&mut bytes);
     let out = String::from_utf8(bytes).expect("only whole ASCII characters were replaced");
     check_nesting(&out)?;
@@ -44,66 +40,11 @@ fn check_slices(text: &str) -> Result<(), Refused> {
             _ => {}
         }
         if open > MOST_SLICES {
-            return Err(too_deep_by(at, "slices", MOST_SLICES));
+            return Err(too_deep(at, "slices", MOST_SLICES));
         }
         before = byte;
     }
     Ok(())
-}
-
-/// Blanks `// …` up to the end of the line.
-fn blank_comments(bytes: &mut [u8]) {
-    let mut at = 0;
-    while at + 1 < bytes.len() {
-        if &bytes[at..at + 2] == b"//" {
-            while at < bytes.len() && bytes[at] != b'\n' {
-                bytes[at] = b' ';
-                at += 1;
-            }
-        } else {
-            at += 1;
-        }
-    }
-}
-
-/// Blanks line feeds inside brackets.
-fn join_lines(bytes: &mut [u8]) -> Result<(), Refused> {
-    let mut open: Vec<usize> = Vec::new();
-    for at in 0..bytes.len() {
-        match bytes[at] {
-            b'(' | b'[' => {
-                open.push(at);
-                if open.len() > MAX_DEPTH {
-                    return Err(too_deep(at, "brackets"));
-                }
-            }
-            b')' | b']' => {
-                let closes = if bytes[at] == b')' { b'(' } else { b'[' };
-                let this = char::from(bytes[at]);
-                match open.pop() {
-                    Some(o) if bytes[o] == closes => {}
-                    Some(o) => {
-                        let hint = format!("it was opened with `{}`", char::from(bytes[o]));
-                        let message = format!("`{this}` does not close this bracket");
-                        return Err(fault(message, at, hint));
-                    }
-                    None => {
-                        let message = format!("`{this}` closes nothing that is open");
-                        return Err(fault(message, at, "take it away, or open it before"));
-                    }
-                }
-            }
-            b'\n' if !open.is_empty() => bytes[at] = b' ',
-            _ => {}
-        }
-    }
-    match open.last() {
-        Some(&at) => {
-            let message = format!("`{}` is never closed", char::from(bytes[at]));
-            Err(fault(message, at, "close it in the same statement"))
-        }
-        None => Ok(()),
-    }
 }
 
 /// Blanks the line feeds before blank lines, the last one included.
@@ -126,15 +67,6 @@ fn blank_lines(bytes: &mut [u8]) {
     }
 }
 
-fn too_deep(at: usize, what: &str) -> Refused {
-    too_deep_by(at, what, MAX_DEPTH)
-}
-
-fn too_deep_by(at: usize, what: &str, most: usize) -> Refused {
-    let message = format!("{what} nest deeper than {most} levels");
-    fault(message, at, "split the text into smaller steps")
-}
-
 /// Holds the nesting of blocks and the number of words that nest on one line under the limit.
 fn check_nesting(text: &str) -> Result<(), Refused> {
     let mut open: Vec<usize> = Vec::new();
@@ -145,14 +77,14 @@ fn check_nesting(text: &str) -> Result<(), Refused> {
             open.pop();
         }
         open.push(indent);
-        let words = line.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
+        let words = line.split(|c| !is_word(c));
         let nested = words.filter(|w| matches!(*w, "if" | "for" | "while" | "case"));
         let prefixes = line.bytes().filter(|b| matches!(b, b'!' | b'-' | b'<'));
         if open.len() + nested.count() > MAX_DEPTH {
-            return Err(too_deep(offset + indent, "blocks"));
+            return Err(too_deep(offset + indent, "blocks", MAX_DEPTH));
         }
         if prefixes.count() > 4 * MAX_DEPTH {
-            return Err(too_deep(offset + indent, "operators"));
+            return Err(too_deep(offset + indent, "operators", MAX_DEPTH));
         }
         offset += line.len();
     }

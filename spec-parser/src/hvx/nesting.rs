@@ -3,21 +3,16 @@
 //! In: a text. Out: the first place where brackets, choices or prefixes nest deeper than
 //! [`MAX_DEPTH`], or where a bracket does not close the one that is open.
 
+use crate::pseudocode::layout::{Brackets, fault};
 use crate::pseudocode::reading::{MAX_DEPTH, Refused};
-use semantics::span::Span;
-
-fn fault(message: impl Into<String>, at: usize, hint: impl Into<String>) -> Refused {
-    Refused::new(Span::new(at, at + 1), message, hint)
-}
 
 /// Holds the nesting of a text under the limit.
 pub(crate) fn check(text: &str) -> Result<(), Refused> {
-    let mut open: Vec<(usize, u8)> = Vec::new();
+    let mut open = Brackets::default();
     let mut nested = 0;
     for (at, byte) in text.bytes().enumerate() {
         match byte {
-            b'(' | b'[' | b'{' => open.push((at, byte)),
-            b')' | b']' | b'}' => close(&mut open, at, byte)?,
+            b'(' | b'[' | b'{' | b')' | b']' | b'}' => open.bracket(at, byte)?,
             b';' => nested = 0,
             // Choices, and statements and prefixes without brackets around them.
             b'?' | b'!' | b'~' | b'-' => nested += 1,
@@ -26,18 +21,12 @@ pub(crate) fn check(text: &str) -> Result<(), Refused> {
             b'e' if is_word(text, at, "else") => nested += 1,
             _ => {}
         }
-        if open.len() + nested > MAX_DEPTH {
+        if open.depth() + nested > MAX_DEPTH {
             let message = format!("this nests deeper than {MAX_DEPTH} levels");
             return Err(fault(message, at, "split the text into smaller steps"));
         }
     }
-    match open.last() {
-        Some(&(at, byte)) => {
-            let message = format!("`{}` is never closed", char::from(byte));
-            Err(fault(message, at, "close it in the same body"))
-        }
-        None => Ok(()),
-    }
+    open.end("close it in the same body")
 }
 
 fn is_word(text: &str, at: usize, word: &str) -> bool {
@@ -45,22 +34,4 @@ fn is_word(text: &str, at: usize, word: &str) -> bool {
     let bytes = text.as_bytes();
     let starts = bytes[at..].starts_with(word.as_bytes());
     starts && !letter(bytes.get(at + word.len())) && !letter(at.checked_sub(1).map(|n| &bytes[n]))
-}
-
-fn close(open: &mut Vec<(usize, u8)>, at: usize, byte: u8) -> Result<(), Refused> {
-    let this = char::from(byte);
-    let Some((_, opened)) = open.pop() else {
-        let message = format!("`{this}` closes nothing that is open");
-        return Err(fault(message, at, "take it away, or open it before"));
-    };
-    let closes = matches!((opened, byte), (b'(', b')') | (b'[', b']') | (b'{', b'}'));
-    if closes {
-        return Ok(());
-    }
-    let hint = format!("it was opened with `{}`", char::from(opened));
-    Err(fault(
-        format!("`{this}` does not close this bracket"),
-        at,
-        hint,
-    ))
 }

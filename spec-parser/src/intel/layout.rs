@@ -6,12 +6,8 @@
 //! point into the file. Texts that nest deeper than [`MAX_DEPTH`] or leave a bracket open are
 //! refused here, so that the recursive parser after it cannot run out of stack.
 
-use crate::pseudocode::reading::{MAX_DEPTH, Refused};
-use semantics::span::Span;
-
-fn fault(message: impl Into<String>, at: usize, length: usize, hint: impl Into<String>) -> Refused {
-    Refused::new(Span::new(at, at + length), message, hint)
-}
+use crate::pseudocode::layout::{blank_comments, join_lines, too_deep};
+use crate::pseudocode::reading::{MAX_DEPTH, Refused, is_word};
 
 /// Lays a text out for the grammar; `xml` when it stands in an XML file undecoded.
 pub(crate) fn lay_out(text: &str, xml: bool) -> Result<String, Refused> {
@@ -20,7 +16,8 @@ pub(crate) fn lay_out(text: &str, xml: bool) -> Result<String, Refused> {
         decode_entities(&mut bytes);
     }
     blank_comments(&mut bytes);
-    join_lines(&mut bytes)?;
+    blank_continued(&mut bytes);
+    join_lines(&mut bytes, "close it on the same statement")?;
     let out = String::from_utf8(bytes).expect("only whole ASCII characters were replaced");
     check_blocks(&out)?;
     Ok(out)
@@ -53,72 +50,18 @@ fn decode_entities(bytes: &mut [u8]) {
     }
 }
 
-/// Blanks `// …` up to the end of the line.
-fn blank_comments(bytes: &mut [u8]) {
-    let mut at = 0;
-    while at + 1 < bytes.len() {
-        if &bytes[at..at + 2] == b"//" {
-            while at < bytes.len() && bytes[at] != b'\n' {
-                bytes[at] = b' ';
-                at += 1;
-            }
-        } else {
-            at += 1;
-        }
-    }
-}
-
-/// Blanks line feeds after `\` and inside brackets.
-fn join_lines(bytes: &mut [u8]) -> Result<(), Refused> {
-    let mut open: Vec<usize> = Vec::new();
+/// Blanks line feeds after `\`.
+fn blank_continued(bytes: &mut [u8]) {
     for at in 0..bytes.len() {
-        match bytes[at] {
-            b'(' | b'[' => {
-                open.push(at);
-                if open.len() > MAX_DEPTH {
-                    return Err(too_deep(at, "brackets"));
-                }
-            }
-            b')' | b']' => {
-                let expected = if bytes[at] == b')' { b'(' } else { b'[' };
-                match open.pop() {
-                    Some(o) if bytes[o] == expected => {}
-                    Some(o) => {
-                        let hint = format!("it was opened with `{}`", char::from(bytes[o]));
-                        let message =
-                            format!("`{}` does not close this bracket", char::from(bytes[at]));
-                        return Err(fault(message, at, 1, hint));
-                    }
-                    None => {
-                        let message =
-                            format!("`{}` closes nothing that is open", char::from(bytes[at]));
-                        return Err(fault(message, at, 1, "take it away, or open it before"));
-                    }
-                }
-            }
-            b'\n' if !open.is_empty() => bytes[at] = b' ',
-            b'\\' => {
-                let rest = bytes[at + 1..].iter().position(|b| !b" \t\r".contains(b));
-                if let Some(end) = rest.map(|n| at + 1 + n).filter(|&end| bytes[end] == b'\n') {
-                    bytes[at] = b' ';
-                    bytes[end] = b' ';
-                }
-            }
-            _ => {}
+        if bytes[at] != b'\\' {
+            continue;
+        }
+        let rest = bytes[at + 1..].iter().position(|b| !b" \t\r".contains(b));
+        if let Some(end) = rest.map(|n| at + 1 + n).filter(|&end| bytes[end] == b'\n') {
+            bytes[at] = b' ';
+            bytes[end] = b' ';
         }
     }
-    match open.last() {
-        Some(&at) => {
-            let message = format!("`{}` is never closed", char::from(bytes[at]));
-            Err(fault(message, at, 1, "close it on the same statement"))
-        }
-        None => Ok(()),
-    }
-}
-
-fn too_deep(at: usize, what: &str) -> Refused {
-    let message = format!("{what} nest deeper than {MAX_DEPTH} levels");
-    fault(message, at, 1, "split the text into smaller steps")
 }
 
 /// Holds the nesting of blocks and of choices under the limit.
@@ -127,7 +70,7 @@ fn check_blocks(text: &str) -> Result<(), Refused> {
     let mut offset = 0;
     for line in text.split_inclusive(['\n', ';']) {
         if line.bytes().filter(|&b| b == b'?').count() > MAX_DEPTH {
-            return Err(too_deep(offset, "choices"));
+            return Err(too_deep(offset, "choices", MAX_DEPTH));
         }
         let mut after_else = false;
         for (at, word) in words(line) {
@@ -138,7 +81,7 @@ fn check_blocks(text: &str) -> Result<(), Refused> {
                 _ => {}
             }
             if depth > MAX_DEPTH {
-                return Err(too_deep(offset + at, "blocks"));
+                return Err(too_deep(offset + at, "blocks", MAX_DEPTH));
             }
             after_else = word == "ELSE";
         }
@@ -151,7 +94,6 @@ fn check_blocks(text: &str) -> Result<(), Refused> {
 fn words(line: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut rest = 0;
     std::iter::from_fn(move || {
-        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let start = rest + line[rest..].find(|c: char| is_word(c) || c == '}')?;
         let length = if line[start..].starts_with('}') {
             1
