@@ -14,7 +14,7 @@ pub(crate) mod tree;
 
 use ast::{BinaryOp, Block, Expr, Name};
 use lower::machine::{Execution, Run};
-use lower::value::{Computed, Value};
+use lower::value::{Computed, Value, refuse};
 use semantics::diagnostic::Diagnostic;
 use semantics::instruction::Operand;
 use semantics::span::{Source, Span};
@@ -41,13 +41,21 @@ pub(crate) trait Dialect: Sync {
 
     /// Whether bits are values of their own, with a width, that only a function makes an
     /// integer; otherwise bits are integers, read as their elements are.
-    fn has_bits(&self) -> bool;
+    fn has_bits(&self) -> bool {
+        false
+    }
 
     /// Names that mean the result where no operand has them.
     fn results(&self) -> &'static [&'static str];
 
-    /// The value of a call of what the body does not define, or does in vain.
-    fn call(&self, machine: &mut Execution, name: &Name, args: &[Expr], span: Span) -> Run<Value>;
+    /// The value of a call whose arguments count as they are written; none where their values do.
+    fn form(&self, _: &mut Execution, _: &Name, _: &[Expr], _: Span) -> Run<Option<Value>> {
+        Ok(None)
+    }
+
+    /// The value of a function that the body does not define, or defines in vain; none where there
+    /// is none of that name on so many values.
+    fn function(&self, machine: &Execution, name: &str, args: &[Value]) -> Option<Computed<Value>>;
 
     /// What a call does that stands alone; none where that is not known.
     fn effect(&self, _name: &str, _arguments: &[Value]) -> Option<Effect> {
@@ -75,19 +83,19 @@ pub(crate) trait Dialect: Sync {
     }
 
     /// The comparison that a variable holds.
-    fn compare(
-        &self,
-        machine: &Execution,
-        operator: &Value,
-        x: &Value,
-        y: &Value,
-    ) -> Computed<Term>;
+    fn compare(&self, _: &Execution, _: &Value, _: &Value, _: &Value) -> Computed<Term> {
+        refuse("a comparison is written with its operator")
+    }
 
     /// An entry of a table of constants.
-    fn look_up(&self, table: &[i128], index: &Value) -> Computed<Value>;
+    fn look_up(&self, _table: &[i128], _index: &Value) -> Computed<Value> {
+        refuse("tables are not described")
+    }
 
     /// What a name means that no variable has.
-    fn constant(&self, name: &Name) -> Option<Value>;
+    fn constant(&self, _name: &Name) -> Option<Value> {
+        None
+    }
 
     /// Whether an operand is one of the numbers of an enumeration and no other.
     fn is_enumeration(&self, _operand: &Operand) -> bool {

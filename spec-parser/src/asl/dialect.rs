@@ -8,9 +8,8 @@ use super::tree::BOOLEAN;
 use super::{builtin, float, parser};
 use crate::pseudocode::Dialect;
 use crate::pseudocode::ast::{BinaryOp, Block, Expr, Name};
-use crate::pseudocode::lower::machine::{Execution, Run, at};
-use crate::pseudocode::lower::value::{Computed, Value, refuse};
-use crate::pseudocode::tree::{BOTH, EITHER, decided};
+use crate::pseudocode::lower::machine::{Execution, Run};
+use crate::pseudocode::lower::value::{Computed, Value};
 use semantics::build as b;
 use semantics::diagnostic::Diagnostic;
 use semantics::span::{Source, Span};
@@ -37,19 +36,21 @@ impl Dialect for Asl {
         &["result"]
     }
 
-    fn call(&self, machine: &mut Execution, name: &Name, args: &[Expr], span: Span) -> Run<Value> {
+    fn form(
+        &self,
+        machine: &mut Execution,
+        name: &Name,
+        args: &[Expr],
+        _span: Span,
+    ) -> Run<Option<Value>> {
         match (&**name, args) {
-            (BOTH | EITHER, [x, y]) => decided(machine, name, x, y),
-            (BOOLEAN, [x]) => machine.condition(x).map(Value::Truth),
-            _ => {
-                let values: Vec<Value> =
-                    args.iter().map(|a| machine.eval(a)).collect::<Run<_>>()?;
-                match builtin::call(name, &values).or_else(|| float::call(name, &values)) {
-                    Some(result) => at(result, span),
-                    None => machine.unknown_function(name, span),
-                }
-            }
+            (BOOLEAN, [x]) => machine.condition(x).map(|c| Some(Value::Truth(c))),
+            _ => Ok(None),
         }
+    }
+
+    fn function(&self, _: &Execution, name: &str, args: &[Value]) -> Option<Computed<Value>> {
+        builtin::call(name, args).or_else(|| float::call(name, args))
     }
 
     fn apply(
@@ -68,14 +69,6 @@ impl Dialect for Asl {
     fn complement(&self, x: &Value) -> Option<Computed<Value>> {
         let width = x.width()?;
         Some(x.bits(width).map(|t| Value::of_bits(b::not(t))))
-    }
-
-    fn compare(&self, _: &Execution, _: &Value, _: &Value, _: &Value) -> Computed<Term> {
-        refuse("a comparison is written with its operator")
-    }
-
-    fn look_up(&self, _: &[i128], _: &Value) -> Computed<Value> {
-        refuse("tables are not described: choose an element of bits")
     }
 
     fn constant(&self, name: &Name) -> Option<Value> {

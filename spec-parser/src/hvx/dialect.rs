@@ -8,13 +8,11 @@ use super::tree::{ELEMENTS, SIZE};
 use super::{builtin, parser};
 use crate::pseudocode::Dialect;
 use crate::pseudocode::ast::{BinaryOp, Block, Expr, Name};
-use crate::pseudocode::lower::machine::{Execution, Run, Slot, at, fault};
+use crate::pseudocode::lower::machine::{Execution, Run, Slot, fault};
 use crate::pseudocode::lower::shift;
-use crate::pseudocode::lower::value::{Computed, Value, refuse};
-use crate::pseudocode::tree::{BOTH, EITHER, decided};
+use crate::pseudocode::lower::value::{Computed, Value};
 use semantics::diagnostic::Diagnostic;
 use semantics::span::{Source, Span};
-use semantics::term::Term;
 
 /// The notation of the HVX manual.
 #[derive(Clone, Copy, Debug)]
@@ -29,35 +27,34 @@ impl Dialect for Hvx {
         parser::parse(source, span)
     }
 
-    fn has_bits(&self) -> bool {
-        false
-    }
-
     fn results(&self) -> &'static [&'static str] {
         &RESULTS
     }
 
-    fn call(&self, machine: &mut Execution, name: &Name, args: &[Expr], span: Span) -> Run<Value> {
-        match (&**name, args) {
-            (BOTH | EITHER, [x, y]) => decided(machine, name, x, y),
-            (SIZE, [register]) => size(machine, register).map(Value::Int),
+    fn form(
+        &self,
+        machine: &mut Execution,
+        name: &Name,
+        args: &[Expr],
+        span: Span,
+    ) -> Run<Option<Value>> {
+        let count = match (&**name, args) {
+            (SIZE, [register]) => size(machine, register)?,
             (ELEMENTS, [width, register, vectors]) => {
                 let (width, vectors) = (machine.known(width)?, machine.known(vectors)?);
                 let size = size(machine, register)?;
                 match width {
-                    1.. => Ok(Value::Int(size / vectors / width)),
-                    _ => fault("elements have at least one bit", span),
+                    1.. => size / vectors / width,
+                    _ => return fault("elements have at least one bit", span),
                 }
             }
-            _ => {
-                let values: Vec<Value> =
-                    args.iter().map(|a| machine.eval(a)).collect::<Run<_>>()?;
-                match builtin::call(name, &values) {
-                    Some(result) => at(result, span),
-                    None => machine.unknown_function(name, span),
-                }
-            }
-        }
+            _ => return Ok(None),
+        };
+        Ok(Some(Value::Int(count)))
+    }
+
+    fn function(&self, _: &Execution, name: &str, args: &[Value]) -> Option<Computed<Value>> {
+        builtin::call(name, args)
     }
 
     fn apply(
@@ -83,18 +80,6 @@ impl Dialect for Hvx {
             }
             _ => None,
         }
-    }
-
-    fn compare(&self, _: &Execution, _: &Value, _: &Value, _: &Value) -> Computed<Term> {
-        refuse("a comparison is written with its operator")
-    }
-
-    fn look_up(&self, _: &[i128], _: &Value) -> Computed<Value> {
-        refuse("tables are not described: choose an element of a register")
-    }
-
-    fn constant(&self, _: &Name) -> Option<Value> {
-        None
     }
 
     fn functions(&self) -> Vec<&'static str> {

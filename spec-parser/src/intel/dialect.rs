@@ -28,15 +28,17 @@ impl Dialect for Intel {
         super::parser::parse(source, span, xml)
     }
 
-    fn has_bits(&self) -> bool {
-        false
-    }
-
     fn results(&self) -> &'static [&'static str] {
         &["dest", "DEST", "Dst"]
     }
 
-    fn call(&self, machine: &mut Execution, name: &Name, args: &[Expr], span: Span) -> Run<Value> {
+    fn form(
+        &self,
+        machine: &mut Execution,
+        name: &Name,
+        args: &[Expr],
+        span: Span,
+    ) -> Run<Option<Value>> {
         // SignExtendN(x >> n) is an arithmetic shift whatever the element type says.
         if let (Some(_), [arg]) = (builtin::sign_extension(name), args)
             && let ExprKind::Binary(BinaryOp::Shr, x, n) = &arg.kind
@@ -47,48 +49,40 @@ impl Dialect for Intel {
                 Value::Sym(s) if raw => at(value::sign_extend(&v, s.term.width()), span)?,
                 _ => v,
             };
-            return at(value::shift_right(&own, &n), span);
+            return at(value::shift_right(&own, &n), span).map(Some);
         }
         if let ("Carry" | "Borrow", [arg]) = (&**name, args) {
             let bits = builtin::carry::of(machine, arg)?;
-            return at(bits.out(&**name == "Borrow"), span);
+            return at(bits.out(&**name == "Borrow"), span).map(Some);
         }
         if let ("ReadPMC", [number]) = (&**name, args) {
             let number = machine.eval(number)?;
             if let Some(counter) = machine.numbered_register("PMC", &number) {
-                return at(counter, span);
+                return at(counter, span).map(Some);
             }
         }
         if let ("REMAINDER", [arg]) = (&**name, args)
             && let ExprKind::Binary(BinaryOp::Div, x, y) = &arg.kind
         {
             let (x, y) = (machine.eval(x)?, machine.eval(y)?);
-            return at(value::divide(&x, &y, true), span);
+            return at(value::divide(&x, &y, true), span).map(Some);
         }
-        let values: Vec<Value> = args
-            .iter()
-            .map(|a| match a.as_name() {
-                Some(e) if &**e == "e" && builtin::library::takes_euler(name) => {
-                    Ok(Value::Real(std::f64::consts::E))
-                }
-                _ => machine.eval(a),
-            })
-            .collect::<Run<_>>()?;
-        if let [index] = values.as_slice()
-            && let Some(entry) = machine.entry(name, index, span)
-        {
-            return entry;
+        let is_euler = |a: &Expr| a.as_name().is_some_and(|e| &**e == "e");
+        if builtin::library::takes_euler(name) && args.iter().any(is_euler) {
+            let value = |a: &Expr| match is_euler(a) {
+                true => Ok(Value::Real(std::f64::consts::E)),
+                false => machine.eval(a),
+            };
+            let values: Vec<Value> = args.iter().map(value).collect::<Run<_>>()?;
+            return machine.function(name, &values, span).map(Some);
         }
-        if let Some(result) = builtin::float::call(&machine.floats, name, &values) {
-            return at(result, span);
-        }
-        if let Some(result) = builtin::library::call(&machine.floats, name, &values) {
-            return at(result, span);
-        }
-        match builtin::call(name, &values) {
-            Some(result) => at(result, span),
-            None => machine.unknown_function(name, span),
-        }
+        Ok(None)
+    }
+
+    fn function(&self, machine: &Execution, name: &str, args: &[Value]) -> Option<Computed<Value>> {
+        builtin::float::call(&machine.floats, name, args)
+            .or_else(|| builtin::library::call(&machine.floats, name, args))
+            .or_else(|| builtin::call(name, args))
     }
 
     fn effect(&self, name: &str, arguments: &[Value]) -> Option<Effect> {

@@ -4,13 +4,10 @@
 //! is told by [`super::notation`]. Expressions too tall for recursive functions are refused here.
 
 use super::ast::{BinaryOp, Expr, ExprKind, Name, StatementKind, UnaryOp};
-use super::lower::machine::{Execution, Run};
-use super::lower::value::Value;
 use super::reading::Refused;
 use grammar::Named;
 use pest::RuleType;
 use pest::iterators::Pair;
-use semantics::build as b;
 use semantics::span::Span;
 
 /// The most levels of one expression: a sum of that many terms is that deep.
@@ -214,19 +211,4 @@ pub(crate) fn tall(expr: Expr) -> Built<Expr> {
 pub(crate) fn too_tall<T>(span: Span) -> Built<T> {
     let message = format!("this expression is more than {MAX_HEIGHT} levels deep");
     refused(message, span, "split it into several statements")
-}
-
-/// The value of `x && y` or `x || y` ([`BOTH`], [`EITHER`]): what the first decides, the second
-/// is not asked.
-pub(crate) fn decided(machine: &mut Execution, name: &str, x: &Expr, y: &Expr) -> Run<Value> {
-    let left = machine.condition(x)?;
-    let decides = name == EITHER;
-    if left.as_bool() == Some(decides) {
-        return Ok(Value::Truth(left));
-    }
-    let right = machine.condition(y)?;
-    Ok(Value::Truth(match decides {
-        true => b::either(left, right),
-        false => b::both(left, right),
-    }))
 }

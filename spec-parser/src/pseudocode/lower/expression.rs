@@ -11,6 +11,7 @@ use super::register::Piece;
 use super::value::{self, Class, Sym, Value};
 use super::{compare, select, state};
 use crate::pseudocode::ast::{BinaryOp, Expr, ExprKind, Name, UnaryOp, field_width};
+use crate::pseudocode::tree::{BOTH, EITHER};
 use semantics::build as b;
 use semantics::diagnostic::suggest;
 use semantics::op::OpCode;
@@ -186,20 +187,41 @@ impl Execution {
     }
 
     fn calling(&mut self, name: &Name, args: &[Expr], span: Span) -> Run<Value> {
+        if let (BOTH | EITHER, [x, y]) = (&**name, args) {
+            return self.decided(&**name == EITHER, x, y).map(Value::Truth);
+        }
         match self.functions.get(name).cloned() {
-            Some(f) if !self.dialect.overrides(name) => self.call(&f, args, span),
-            _ => self.dialect.call(self, name, args, span),
+            Some(f) if !self.dialect.overrides(name) => return self.call(&f, args, span),
+            _ => {}
+        }
+        if let Some(value) = self.dialect.form(self, name, args, span)? {
+            return Ok(value);
+        }
+        let values: Vec<Value> = args.iter().map(|a| self.eval(a)).collect::<Run<_>>()?;
+        self.function(name, &values, span)
+    }
+
+    /// The value of a function of the dialect, or an entry of a table.
+    pub(crate) fn function(&self, name: &Name, args: &[Value], span: Span) -> Run<Value> {
+        if let [index] = args
+            && let Some(entry) = self.entry(name, index, span)
+        {
+            return entry;
+        }
+        match self.dialect.function(self, name, args) {
+            Some(result) => at(result, span),
+            None => self.unknown_function(name, span),
         }
     }
 
     /// An entry of a table that the body declares; none when it declares none of that name.
-    pub(crate) fn entry(&self, table: &Name, index: &Value, span: Span) -> Option<Run<Value>> {
+    fn entry(&self, table: &Name, index: &Value, span: Span) -> Option<Run<Value>> {
         let table = self.tables.get(table)?;
         Some(at(self.dialect.look_up(table, index), span))
     }
 
     /// A call of what is no function, or does not work on these values.
-    pub(crate) fn unknown_function(&self, name: &Name, span: Span) -> Run<Value> {
+    fn unknown_function(&self, name: &Name, span: Span) -> Run<Value> {
         let mut known: Vec<&str> = self.dialect.functions();
         known.extend(self.functions.keys().map(|n| &**n));
         if known.contains(&&**name) {

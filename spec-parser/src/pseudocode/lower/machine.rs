@@ -605,17 +605,7 @@ impl Execution {
             ExprKind::Binary(op @ (BinaryOp::And | BinaryOp::Or), x, y)
                 if logical(x) && logical(y) =>
             {
-                let left = self.condition(x)?;
-                let decides = *op == BinaryOp::Or;
-                if left.as_bool() == Some(decides) {
-                    return Ok(left);
-                }
-                let right = self.condition(y)?;
-                Ok(if decides {
-                    b::either(left, right)
-                } else {
-                    b::both(left, right)
-                })
+                self.decided(*op == BinaryOp::Or, x, y)
             }
             _ => {
                 let v = self.eval(e)?;
@@ -632,6 +622,19 @@ impl Execution {
                 at(v.truth(), e.span)
             }
         }
+    }
+
+    /// Whether either or both hold: what the first decides, the second is not asked.
+    pub(crate) fn decided(&mut self, either: bool, x: &Expr, y: &Expr) -> Run<Term> {
+        let left = self.condition(x)?;
+        if left.as_bool() == Some(either) {
+            return Ok(left);
+        }
+        let right = self.condition(y)?;
+        Ok(match either {
+            true => b::either(left, right),
+            false => b::both(left, right),
+        })
     }
 
     /// The bits of a returned value.
