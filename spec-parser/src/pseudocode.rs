@@ -106,6 +106,12 @@ pub(crate) trait Dialect: Sync {
     fn functions(&self) -> Vec<&'static str>;
 }
 
+/// The width in the name of a function, such as `sat8`.
+pub(crate) fn width_in(name: &str, stem: &str, most: u32) -> Option<u32> {
+    let width = name.strip_prefix(stem)?.parse().ok()?;
+    (1..=most).contains(&width).then_some(width)
+}
+
 /// The dialect of that name among those that read bodies of pseudocode.
 pub(crate) fn dialect(name: &str) -> Option<&'static dyn Dialect> {
     let known: [&'static dyn Dialect; 3] =

@@ -7,7 +7,7 @@ use super::tree::{BITS_OF, INTEGER, LITERAL, SIZED};
 use crate::pseudocode::ast::BinaryOp;
 use crate::pseudocode::lower::compare::{absolute, equal, extreme};
 use crate::pseudocode::lower::memory::Address;
-use crate::pseudocode::lower::select::select;
+use crate::pseudocode::lower::select::each;
 use crate::pseudocode::lower::shift::{both_ways, exact};
 use crate::pseudocode::lower::value::{self, Computed, Sym, Value, counted, refuse, saturate};
 use crate::pseudocode::tree::CONCAT;
@@ -277,12 +277,10 @@ fn saturated(x: &Value, to: &Value, signed: bool) -> Computed<Value> {
     if to_width > 64 {
         return refuse("integers saturate to at most 64 bits");
     }
-    if let Value::Choice(c, x, y) = x {
-        let (x, y) = (saturated(x, to, signed)?, saturated(y, to, signed)?);
-        return Ok(select(*c, &x, &y));
-    }
-    let s = saturate(&plain(x)?, to_width, signed)?;
-    s.bits(to_width).map(Value::of_bits)
+    each(x, &|x| {
+        let s = saturate(&plain(x)?, to_width, signed)?;
+        s.bits(to_width).map(Value::of_bits)
+    })
 }
 
 /// An operator with bits on one side at least.

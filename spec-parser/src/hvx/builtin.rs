@@ -5,9 +5,10 @@
 
 use super::tree::{BYTES, IS_SET};
 use crate::pseudocode::lower::compare::{absolute, equal, extreme};
-use crate::pseudocode::lower::select::select;
+use crate::pseudocode::lower::select::each;
 use crate::pseudocode::lower::shift;
 use crate::pseudocode::lower::value::{self, Computed, Sym, Value, counted, refuse};
+use crate::pseudocode::width_in;
 use semantics::build as b;
 use semantics::term::Term;
 
@@ -50,23 +51,17 @@ pub(super) fn call(name: &str, args: &[Value]) -> Option<Computed<Value>> {
     }
 }
 
-/// The width in the name of a function.
-fn numbered(name: &str, stem: &str) -> Option<u32> {
-    let width = name.strip_prefix(stem)?.parse().ok()?;
-    (1..=64).contains(&width).then_some(width)
-}
-
 fn one(name: &str, x: &Value) -> Option<Computed<Value>> {
-    if let Some(width) = numbered(name, "usat") {
+    if let Some(width) = width_in(name, "usat", 64) {
         return Some(saturated(x, width, false));
     }
-    if let Some(width) = numbered(name, "sat") {
+    if let Some(width) = width_in(name, "sat", 64) {
         return Some(saturated(x, width, true));
     }
-    if let Some(width) = numbered(name, "sxt") {
+    if let Some(width) = width_in(name, "sxt", 64) {
         return Some(x.bits(width).map(|t| Value::Sym(Sym::new(t, true))));
     }
-    if let Some(width) = numbered(name, "zxt") {
+    if let Some(width) = width_in(name, "zxt", 64) {
         return Some(x.bits(width).map(Value::unsigned));
     }
     Some(match name {
@@ -102,11 +97,7 @@ fn element(x: &Value, width: &Value, signed: &Value) -> Computed<Value> {
 
 /// An integer clamped to a width; a choice is clamped on either side.
 fn saturated(x: &Value, width: u32, signed: bool) -> Computed<Value> {
-    if let Value::Choice(c, x, y) = x {
-        let (x, y) = (saturated(x, width, signed)?, saturated(y, width, signed)?);
-        return Ok(select(*c, &x, &y));
-    }
-    value::saturate(&shift::exact(x)?, width, signed)
+    each(x, &|x| value::saturate(&shift::exact(x)?, width, signed))
 }
 
 /// The bytes of bits of a predicate: all of them where the value is a condition, else one for
@@ -115,8 +106,7 @@ fn bytes(x: &Value, bits: i128) -> Computed<Value> {
     let Some(count) = u32::try_from(bits).ok().filter(|n| (1..=64).contains(n)) else {
         return refuse("so many bits of a predicate are not written at a time");
     };
-    match x {
-        Value::Choice(c, x, y) => Ok(select(*c, &bytes(x, bits)?, &bytes(y, bits)?)),
+    each(x, &|x| match x {
         Value::Int(k) if count > 1 => {
             let byte = |n: u32| Term::bv(8, if k >> n & 1 == 1 { -1 } else { 0 });
             let all: Vec<Term> = (0..count).rev().map(byte).collect();
@@ -127,7 +117,7 @@ fn bytes(x: &Value, bits: i128) -> Computed<Value> {
             let term = b::ite(x.truth()?, ones, b::zero(8 * count));
             Ok(Value::unsigned(term))
         }
-    }
+    })
 }
 
 /// The carry out of a sum of two unsigned numbers of that width and a carry in.

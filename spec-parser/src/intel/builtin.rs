@@ -11,6 +11,7 @@ mod strings;
 
 use crate::pseudocode::lower::compare;
 use crate::pseudocode::lower::value::{self, Computed, Sym, Value};
+use crate::pseudocode::width_in;
 use semantics::build as b;
 
 /// Names of the functions, for suggestions.
@@ -57,8 +58,7 @@ const INTEGERS: [&str; 29] = [
 
 /// The width in the name of a function.
 fn numbered(name: &str, stem: &str) -> Option<u32> {
-    let width = name.strip_prefix(stem)?.parse().ok()?;
-    (1..=128).contains(&width).then_some(width)
+    width_in(name, stem, 128)
 }
 
 /// The width of `SignExtendN`.

@@ -7,7 +7,7 @@
 use super::float;
 use super::idiom;
 use super::memory::Address;
-use super::value::{Sym, Value, add, common};
+use super::value::{Computed, Sym, Value, add, common};
 use semantics::build as b;
 use semantics::op::{Op, OpCode};
 use semantics::term::Term;
@@ -110,6 +110,14 @@ pub(crate) fn select(c: Term, x: &Value, y: &Value) -> Value {
             Value::Choice(c, Rc::new(x.clone()), Rc::new(y.clone()))
         }
         _ => select_numbers(c, x, y),
+    }
+}
+
+/// What becomes of a value, on either side of a choice.
+pub(crate) fn each(x: &Value, f: &impl Fn(&Value) -> Computed<Value>) -> Computed<Value> {
+    match x {
+        Value::Choice(c, x, y) => Ok(select(*c, &each(x, f)?, &each(y, f)?)),
+        _ => f(x),
     }
 }
 
