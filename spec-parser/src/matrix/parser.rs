@@ -5,10 +5,12 @@
 
 use super::ast::{Expr, ExprKind, Operator, Place, Statement};
 use super::grammar::{Grammar, Rule};
+use crate::pseudocode::notation::parts;
 use crate::pseudocode::reading::Refused;
+use crate::pseudocode::tree;
 use pest::Parser as _;
 use pest::error::InputLocation;
-use pest::iterators::{Pair, Pairs};
+use pest::iterators::Pair;
 use pest::pratt_parser::{Assoc, Op, PrattParser};
 use semantics::span::Span;
 use std::sync::LazyLock;
@@ -33,7 +35,7 @@ static PRECEDENCE: LazyLock<PrattParser<Rule>> = LazyLock::new(|| {
 /// Reads a body.
 pub(crate) fn body(text: &str) -> Result<Vec<Statement>, Refused> {
     let body = parsed(Rule::body, text)?;
-    statements(body.into_inner())
+    statements(body)
 }
 
 /// Reads one expression, such as the value of a parameter.
@@ -121,27 +123,24 @@ fn without_reason(before: &str) -> Option<Refused> {
 }
 
 fn span(pair: &Pair<'_, Rule>) -> Span {
-    let span = pair.as_span();
-    let text = span.as_str().trim_end();
-    Span::new(span.start(), span.start() + text.len())
+    tree::span(pair, 0)
 }
 
-fn statements(pairs: Pairs<'_, Rule>) -> Result<Vec<Statement>, Refused> {
-    let kept = pairs.filter(|p| p.as_rule() != Rule::EOI);
-    kept.map(statement).collect()
+fn statements(pair: Pair<'_, Rule>) -> Result<Vec<Statement>, Refused> {
+    parts(pair).map(statement).collect()
 }
 
 fn statement(pair: Pair<'_, Rule>) -> Result<Statement, Refused> {
     let whole = span(&pair);
     let rule = pair.as_rule();
-    let mut parts = pair.into_inner().filter(|p| !is_keyword(p.as_rule()));
+    let mut parts = parts(pair);
     let mut next = || parts.next().expect("the grammar gives every part");
     Ok(match rule {
         Rule::for_loop => Statement::For {
             name: next().as_str().to_owned(),
             low: expression(next())?,
             high: expression(next())?,
-            body: statements(next().into_inner())?,
+            body: statements(next())?,
             span: whole,
         },
         Rule::binding => Statement::Let {
@@ -150,10 +149,8 @@ fn statement(pair: Pair<'_, Rule>) -> Result<Statement, Refused> {
         },
         Rule::choice => Statement::If {
             condition: expression(next())?,
-            then: statements(next().into_inner())?,
-            other: parts
-                .next()
-                .map_or(Ok(Vec::new()), |p| statements(p.into_inner()))?,
+            then: statements(next())?,
+            other: parts.next().map_or(Ok(Vec::new()), statements)?,
             span: whole,
         },
         Rule::requirement => Statement::Require {
@@ -188,19 +185,6 @@ fn statement(pair: Pair<'_, Rule>) -> Result<Statement, Refused> {
             value: expression(next())?,
         },
     })
-}
-
-fn is_keyword(rule: Rule) -> bool {
-    use Rule as R;
-    let of_loops = matches!(
-        rule,
-        R::kw_for | R::kw_in | R::kw_let | R::kw_if | R::kw_else
-    );
-    let of_state = matches!(
-        rule,
-        R::kw_require | R::kw_spend | R::kw_perform | R::kw_var
-    );
-    of_loops || of_state || rule == R::kw_settle
 }
 
 fn place(pair: Pair<'_, Rule>) -> Result<Place, Refused> {
