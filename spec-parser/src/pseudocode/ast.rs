@@ -225,20 +225,30 @@ pub enum BinaryOp {
     Rem,
 }
 
+impl ExprKind {
+    /// The expressions that it is made of, in their order.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = &Expr> {
+        let (few, many): ([Option<&Expr>; 3], &[Expr]) = match self {
+            ExprKind::Int(_) | ExprKind::Decimal(_) | ExprKind::Name(_) => ([None; 3], &[]),
+            ExprKind::Unary(_, a) | ExprKind::Field(a, _) | ExprKind::Numbered(_, a) => {
+                ([Some(a), None, None], &[])
+            }
+            ExprKind::Binary(_, a, b) | ExprKind::Variable(a, b) | ExprKind::Index(a, b) => {
+                ([Some(a), Some(b), None], &[])
+            }
+            ExprKind::Choice(a, b, c) | ExprKind::Slice(a, b, c) => {
+                ([Some(a), Some(b), Some(c)], &[])
+            }
+            ExprKind::Call(_, args) => ([None; 3], args),
+        };
+        few.into_iter().flatten().chain(many)
+    }
+}
+
 impl Expr {
     /// A node over its parts, with its height.
     pub fn new(kind: ExprKind, span: Span) -> Expr {
-        let below = match &kind {
-            ExprKind::Int(_) | ExprKind::Decimal(_) | ExprKind::Name(_) => 0,
-            ExprKind::Unary(_, a) | ExprKind::Field(a, _) | ExprKind::Numbered(_, a) => a.height,
-            ExprKind::Binary(_, a, b) | ExprKind::Variable(a, b) | ExprKind::Index(a, b) => {
-                a.height.max(b.height)
-            }
-            ExprKind::Choice(a, b, c) | ExprKind::Slice(a, b, c) => {
-                a.height.max(b.height).max(c.height)
-            }
-            ExprKind::Call(_, args) => args.iter().map(|a| a.height).max().unwrap_or(0),
-        };
+        let below = kind.parts().map(|part| part.height).max().unwrap_or(0);
         Expr {
             kind,
             span,

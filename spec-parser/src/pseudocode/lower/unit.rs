@@ -102,20 +102,5 @@ fn expression(e: &Expr, found: &mut Found) {
         }
         _ => {}
     }
-    match &e.kind {
-        ExprKind::Int(_) | ExprKind::Decimal(_) | ExprKind::Name(_) => {}
-        ExprKind::Unary(_, a) | ExprKind::Field(a, _) | ExprKind::Numbered(_, a) => {
-            expression(a, found);
-        }
-        ExprKind::Binary(_, a, b) | ExprKind::Variable(a, b) | ExprKind::Index(a, b) => {
-            expression(a, found);
-            expression(b, found);
-        }
-        ExprKind::Choice(a, b, c) | ExprKind::Slice(a, b, c) => {
-            for part in [a, b, c] {
-                expression(part, found);
-            }
-        }
-        ExprKind::Call(_, args) => args.iter().for_each(|a| expression(a, found)),
-    }
+    e.kind.parts().for_each(|part| expression(part, found));
 }
