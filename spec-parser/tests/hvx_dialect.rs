@@ -64,6 +64,18 @@ fn operators_bind_as_they_do_in_c() {
 }
 
 #[test]
+fn comments_stand_anywhere() {
+    let plain = "for (i = 0; i < VELEM(16); i++) Vx.h[i] = -Vu.h[i] - ~Vx.h[i];";
+    let wanted = run(plain, X, U, 0);
+    for sign in ["- /* less */ ", "-// less\n  ", "- "] {
+        let body = plain.replace("-Vu", &format!("{sign}Vu"));
+        assert_eq!(run(&body, X, U, 0), wanted, "{body}");
+    }
+    let body = plain.replace("~Vx", "~ /* not */ Vx");
+    assert_eq!(run(&body, X, U, 0), wanted);
+}
+
+#[test]
 fn places_are_exchanged_and_read_under_conditions() {
     let body = "SWAP(Vx.b[0], Vx.b[1]);\nif (Rt & 1) Vx.b[2] = 9; else Vx.b[3] = Vu.uh[0].ub[1];";
     assert_eq!(run(body, X, U, 1)[..4], [2, 1, 9, 4]);

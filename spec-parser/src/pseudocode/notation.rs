@@ -196,7 +196,9 @@ pub(crate) trait Notation {
         let mut inner = parts(pair);
         let mut first = next(&mut inner);
         while first.as_rule().name() == "prefix" {
-            prefixes.push((first.as_str().trim_end().to_owned(), self.span(&first)));
+            // Behind it there may be a comment.
+            let sign = first.as_str().chars().next().unwrap_or_default();
+            prefixes.push((sign, self.span(&first)));
             first = next(&mut inner);
         }
         if first.as_rule().name() == "atom" {

@@ -104,12 +104,12 @@ pub(crate) fn compound(text: &str) -> Option<BinaryOp> {
 }
 
 /// A value behind its signs, which stand in the order of the text.
-pub(crate) fn signed(mut expr: Expr, prefixes: Vec<(String, Span)>) -> Built<Expr> {
+pub(crate) fn signed(mut expr: Expr, prefixes: Vec<(char, Span)>) -> Built<Expr> {
     for (prefix, span) in prefixes.into_iter().rev() {
-        let op = match prefix.as_str() {
-            "-" => UnaryOp::Negate,
-            "+" => UnaryOp::Plus,
-            "!" => UnaryOp::LogicalNot,
+        let op = match prefix {
+            '-' => UnaryOp::Negate,
+            '+' => UnaryOp::Plus,
+            '!' => UnaryOp::LogicalNot,
             _ => UnaryOp::Not,
         };
         let span = span.to(expr.span);
