@@ -241,25 +241,22 @@ impl Target<'_> {
             choices: Vec::new(),
             span: kernel.span,
         };
-        for (by, stmts) in staged.parts.iter().flat_map(|p| &p.pieces) {
-            match by {
-                By::Host => {
-                    let code = host_code(kernel, sizes, machine, prover, stmts)?;
-                    let before = program.body.len();
-                    program.host.push(HostCode { before, code });
-                }
-                By::Commands => {
-                    let piece = parts::alone(kernel, stmts);
-                    if program
-                        .host
-                        .last()
-                        .is_some_and(|h| h.before == program.body.len())
-                    {
-                        program.body.push(CommandNode::Do(fence.clone()));
-                    }
-                    program = program.then(self.piece(&piece, sizes).map_err(first)?);
-                }
+        // What the host does without commands between is one piece: scalars are known in all of it.
+        let pieces: Vec<_> = staged.parts.iter().flat_map(|p| &p.pieces).collect();
+        for together in pieces.chunk_by(|a, b| [a, b].iter().all(|p| matches!(p.0, By::Host))) {
+            let stmts: Vec<Stmt> = together.iter().flat_map(|p| p.1.clone()).collect();
+            if matches!(together[0].0, By::Host) {
+                let code = host_code(kernel, sizes, machine, prover, &stmts)?;
+                let before = program.body.len();
+                program.host.push(HostCode { before, code });
+                continue;
             }
+            let piece = parts::alone(kernel, &stmts);
+            let after = |h: &HostCode| h.before == program.body.len();
+            if program.host.last().is_some_and(after) {
+                program.body.push(CommandNode::Do(fence.clone()));
+            }
+            program = program.then(self.piece(&piece, sizes).map_err(first)?);
         }
         program.choices.extend(reported(staged));
         Ok(program)

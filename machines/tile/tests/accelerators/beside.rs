@@ -231,6 +231,17 @@ fn operations_on_results_of_operations_are_proved() {
 }
 
 #[test]
+fn scalars_of_a_whole_kernel_are_known_in_all_of_it() {
+    for machine in ["rvm", "amx", "gemmini"] {
+        let board = Board::new(described(machine));
+        let text = "kernel t(n: size, a: in u8[n], c: out u32[2]) { var s: u32 = 4294967295; \
+                    for i in 0..n { s = s ^ u32(a[i]); for j in 0..8 { \
+                    s = (s >> 1) ^ select((s & 1) == 1, 3988292384, 0); } } c[0] = ~s; c[1] = s; }";
+        assert_eq!(limit(&board, text, &[("n", 19)]), None, "{machine}");
+    }
+}
+
+#[test]
 fn hosts_shift_and_clamp_numbers_without_a_sign_that_fill_a_register() {
     for machine in ["rvm", "amx", "gemmini"] {
         let board = Board::new(described(machine));
