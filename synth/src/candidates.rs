@@ -11,6 +11,7 @@ use crate::alternatives::BothWays;
 use crate::cost::{Cost, CostTable, Rule, Weight};
 use crate::exhaust;
 use crate::lane_function::{LaneFunction, bitwise, lane_function, packed_lane_function};
+use crate::lanes::is_within;
 use crate::library::cached::LibraryCache;
 use crate::library::{Base, Library, OperandFunction, Taken, taken};
 use crate::memo::Memo;
@@ -37,6 +38,9 @@ use smt::prover::Prover;
 use smt::verdict::Verdict;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, OnceLock};
+
+/// What an absolute difference without sign is made of; from 0 it is the value itself.
+const DIFFERENCE: [OpCode; 3] = [OpCode::Ite, OpCode::BvUlt, OpCode::BvSub];
 
 /// What an instruction does with its operands' elements.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -66,6 +70,8 @@ pub struct Candidate {
     /// The narrowest vector register of the target.
     narrowest: u32,
     action: Action,
+    masked: bool,
+    constants: usize,
     elements: Memo<(u32, u32), Term>,
     signature: u128,
     plain_signature: OnceLock<u128>,
@@ -97,6 +103,8 @@ pub struct Candidates {
     byte_products: Memo<u32, Arc<Vec<Product>>>,
     both_ways: Memo<(u32, OpCode), Option<BothWays>>,
     by_width: OnceLock<BTreeMap<u32, Vec<usize>>>,
+    movements: Memo<u32, Arc<[usize]>>,
+    alike: Memo<(u32, u128), Arc<[usize]>>,
     cheapest_product: OnceLock<Cost>,
     widest_sum: OnceLock<Option<u32>>,
     equalities: Memo<(Term, Term), Equality>,
@@ -166,6 +174,8 @@ impl Candidates {
             byte_products: Memo::default(),
             both_ways: Memo::default(),
             by_width: OnceLock::new(),
+            movements: Memo::default(),
+            alike: Memo::default(),
             cheapest_product: OnceLock::new(),
             widest_sum: OnceLock::new(),
             equalities: Memo::default(),
@@ -252,6 +262,29 @@ impl Candidates {
             all
         });
         all.get(&width).map_or(&[], Vec::as_slice)
+    }
+
+    /// Those of them that only move elements, in the same order, without masks.
+    pub(crate) fn movements(&self, width: u32) -> Arc<[usize]> {
+        let moves =
+            |c: &Candidate| c.action == Action::Movement && !c.masked && c.form != Form::Free;
+        let list = || self.by_width(width).iter().copied();
+        let made = || list().filter(|&k| moves(&self.list[k])).collect();
+        self.movements.get_or(width, made)
+    }
+
+    /// Those of them that may be written as what has these operators, in the same order.
+    pub(crate) fn alike(&self, width: u32, wanted: u128) -> Arc<[usize]> {
+        let may_be = |c: &Candidate| {
+            let own = c.plain_signature();
+            let covers = own & wanted == wanted;
+            let from_nothing = covers && is_within(own & !wanted, &DIFFERENCE);
+            let same = own == wanted || c.constants > 0 && covers || from_nothing;
+            same && c.form != Form::Free
+        };
+        let list = || self.by_width(width).iter().copied();
+        let made = || list().filter(|&k| may_be(&self.list[k])).collect();
+        self.alike.get_or((width, wanted), made)
     }
 
     /// What the cheapest operation that multiplies costs, and no less than one operation.
@@ -505,6 +538,8 @@ impl Candidate {
                 true => Action::Movement,
                 false => Action::Computation,
             },
+            masked: instance.formals.iter().any(|o| o.role == Role::Mask),
+            constants: (instance.formals.iter().filter(|o| o.role.is_constant())).count(),
             instruction,
             form,
             narrowest,
@@ -573,8 +608,7 @@ impl Candidate {
     /// The number of operands that are constants in the code: of two instructions that do the
     /// same, that with fewer is taken.
     pub fn constants(&self) -> usize {
-        let operands = self.instance.formals.iter();
-        operands.filter(|o| o.role.is_constant()).count()
+        self.constants
     }
 
     /// The numbers that may be given for an operand when code is made: of one that is a constant in the
@@ -599,7 +633,7 @@ impl Candidate {
 
     /// Whether it has a mask operand.
     pub fn masked(&self) -> bool {
-        self.instance.formals.iter().any(|o| o.role == Role::Mask)
+        self.masked
     }
 
     /// The meaning over the operands.

@@ -24,15 +24,16 @@ use crate::cost::Cost;
 use crate::estimate::Estimate;
 use crate::fragment::{self, Behaviour, Cuts, Fragment, lane_width, regular};
 use crate::goal::Goal;
-use crate::lanes::{LaneExpr, LaneGoal};
+use crate::lanes::{LaneExpr, LaneGoal, LaneOp};
 use crate::legal;
 use crate::library::Library;
 use crate::tabulate::Function;
 use autoir::program::{Node, Value};
 use semantics::bits::Bits;
+use semantics::op::OpCode;
 use semantics::sort::Sort;
 use semantics::term::Term;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -117,6 +118,8 @@ pub(super) struct Memory {
     pub(super) apart: HashSet<(LaneGoal, Vec<bool>)>,
     /// What was searched for with so many lanes, as no operation computes it.
     pub(super) searched_for: HashMap<(LaneGoal, u32), Option<(LaneExpr, Cost)>>,
+    /// The operations on so many lanes that belong to goals of these operators.
+    pub(super) lane_ops: HashMap<(BTreeSet<OpCode>, u32), Rc<[LaneOp]>>,
     /// The lanes of which is searched for how they are narrowed.
     pub(super) narrows: Option<Lanes>,
 }

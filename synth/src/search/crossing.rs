@@ -10,14 +10,13 @@
 //! [`super::movement`].
 
 use super::{Search, cheaper};
-use crate::candidates::{Action, Candidate};
+use crate::candidates::Candidate;
 use crate::cost::Cost;
 use crate::goal::{Goal, leaf};
 use crate::swizzle::{Brought, MoveTable};
 use autoir::program::{Argument, Node, Value};
 use semantics::bits::Bits;
 use semantics::build as b;
-use semantics::instruction::Form;
 use semantics::sort::Sort;
 use semantics::term::Term;
 use std::collections::{BTreeSet, HashSet};
@@ -159,11 +158,9 @@ impl Search<'_> {
         }
         let part = (self.candidates.widths.narrowest() / element) as usize;
         let (mut found, mut seen) = (Vec::new(), HashSet::new());
-        for &index in self.candidates.by_width(width) {
+        let moves = self.candidates.movements(width);
+        for &index in moves.iter().filter(|_| part > 0) {
             let c = &self.candidates.list[index];
-            if part == 0 || c.action() != Action::Movement || c.masked() || c.form == Form::Free {
-                continue;
-            }
             let table = self.candidates.move_table(index, element);
             for way in table.iter().flat_map(|table| of_table(index, c, table)) {
                 let crosses = (0..)

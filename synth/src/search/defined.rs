@@ -8,18 +8,12 @@ use super::decompositions::{Variant, Wanted};
 use super::{Search, cheaper};
 use crate::cost::Cost;
 use crate::goal::{Goal, leaf};
-use crate::lanes::is_within;
 use crate::matching::slot_of;
 use autoir::program::{Argument, Node, Value};
 use semantics::build as b;
-use semantics::instruction::Form;
-use semantics::op::OpCode;
 use semantics::sort::Sort;
 use semantics::term::Term;
 use std::collections::{HashMap, HashSet};
-
-/// What an absolute difference without sign is made of; from 0 it is the value itself.
-const DIFFERENCE: [OpCode; 3] = [OpCode::Ite, OpCode::BvUlt, OpCode::BvSub];
 
 impl Search<'_> {
     /// Whether a value is one instruction than which none is cheaper.
@@ -32,20 +26,13 @@ impl Search<'_> {
         if goal.only_moves() {
             return None;
         }
-        let list = self.candidates.by_width(goal.width());
         let wanted = crate::lanes::signature(goal.live());
+        let list = self.candidates.alike(goal.width(), wanted);
         let mut best: Option<(Value, Cost)> = None;
-        for &index in list {
+        for &index in &*list {
             let c = &self.candidates.list[index];
             if best.is_some_and(|(_, cost)| c.cost >= cost) {
                 break;
-            }
-            let own = c.plain_signature();
-            let covers = own & wanted == wanted;
-            let from_nothing = covers && is_within(own & !wanted, &DIFFERENCE);
-            let same = own == wanted || c.constants() > 0 && covers || from_nothing;
-            if !same || c.form == Form::Free {
-                continue;
             }
             let (own, widths) = (c.cost, c.element_widths());
             for variant in self.variants(index, goal.element).iter() {

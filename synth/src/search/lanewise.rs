@@ -18,6 +18,7 @@ use semantics::op::{Op, OpCode};
 use semantics::sort::Sort;
 use semantics::term::Term;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
 
 /// Expressions tried where no operation computes a value of the expression.
 const EVALUATIONS: u64 = 20_000;
@@ -137,10 +138,19 @@ impl Search<'_> {
         answer
     }
 
-    /// The lane operations with this number of lanes whose operators belong to the window.
-    fn lane_ops(&self, goal: &LaneGoal, lanes: u32) -> Vec<LaneOp> {
-        let operators = lanes::operators_of(goal.term);
-        let choosing = chooses(&operators);
+    /// The lane operations with this number of lanes whose operators belong to the goal.
+    fn lane_ops(&mut self, goal: &LaneGoal, lanes: u32) -> Rc<[LaneOp]> {
+        let key = (lanes::operators_of(goal.term), lanes);
+        if let Some(known) = self.memory.lane_ops.get(&key) {
+            return Rc::clone(known);
+        }
+        let made: Rc<[LaneOp]> = self.lane_ops_of(&key.0, lanes).into();
+        self.memory.lane_ops.insert(key, Rc::clone(&made));
+        made
+    }
+
+    fn lane_ops_of(&self, operators: &BTreeSet<OpCode>, lanes: u32) -> Vec<LaneOp> {
+        let choosing = chooses(operators);
         let mut cheapest: BTreeMap<(Term, Vec<(String, u32)>), LaneOp> = BTreeMap::new();
         for (index, c) in self.candidates.list.iter().enumerate() {
             if c.width != c.natural * lanes || !choosing && c.masked() {
@@ -151,7 +161,7 @@ impl Search<'_> {
             };
             if f.inputs.is_empty()
                 || f.inputs.len() > 3
-                || self.limits.grammar.operators && !relevant(f.term, &operators)
+                || self.limits.grammar.operators && !relevant(f.term, operators)
             {
                 continue;
             }

@@ -150,10 +150,10 @@ impl Search<'_> {
             there += count;
             let wanted = first(source, there);
             let (spelled, held) = self.in_terms_of(&wanted, value, &done);
-            let mut sources = Sources::from([(held.width(), vec![held])]);
+            let mut sources = Sources::from([(held.width(), [held].into())]);
             for width in NUMBERS.into_iter().chain(self.candidates.widths.vectors()) {
                 if width >= piece.width() && width.is_multiple_of(source.element) {
-                    let wide = || vec![piece.widened(width)];
+                    let wide = || [piece.widened(width)].into();
                     sources.entry(width).or_insert_with(wide);
                 }
             }

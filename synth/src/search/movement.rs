@@ -5,7 +5,6 @@
 //! [`super`] puts two in a row where one will not do.
 
 use super::{Search, cheaper};
-use crate::candidates::Action;
 use crate::cost::Cost;
 use crate::goal::{Goal, leaf};
 use crate::legal::two;
@@ -14,28 +13,35 @@ use autoir::program::Formal;
 use autoir::program::{Argument, Node, Value};
 use semantics::bits::Bits;
 use semantics::build as b;
-use semantics::instruction::{Form, WIDEST_NUMBER};
+use semantics::instruction::WIDEST_NUMBER;
 use semantics::op::OpCode;
 use semantics::sort::Sort;
 use semantics::term::Term;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
 
 /// The registers of a width that a goal's elements may come from.
-pub(super) type Sources = BTreeMap<u32, Vec<Goal>>;
+pub(super) type Sources = BTreeMap<u32, Rc<[Goal]>>;
+
+/// What registers of inputs depend on: the width of elements and of registers, and for each input the first
+/// of its elements that is wanted.
+type Origin = (u32, u32, Vec<(&'static str, Option<u32>)>);
 
 /// Registers of moves.
 #[derive(Default)]
 pub(super) struct Moves {
     /// All that lies in each, also what nobody asked for.
     whole: HashMap<Value, Goal>,
+    /// Registers that hold consecutive pieces of inputs.
+    sources: HashMap<Origin, Rc<[Goal]>>,
     /// Those that another register of the same goal needs anyway.
     pub(super) given: Vec<(Value, Goal)>,
 }
 
 /// A goal and registers in parts of their elements.
 fn seen_as(goal: &Goal, sources: &Sources, element: u32) -> Option<(Goal, Sources)> {
-    let parts = |(width, registers): (&u32, &Vec<Goal>)| {
+    let parts = |(width, registers): (&u32, &Rc<[Goal]>)| {
         let registers = registers.iter().map(|r| r.with_element(element));
         Some((*width, registers.collect::<Option<_>>()?))
     };
@@ -55,7 +61,7 @@ impl Search<'_> {
         goal: &Goal,
         registers: &[Goal],
     ) -> Option<(Value, Cost)> {
-        self.move_from(goal, Sources::from([(goal.width(), registers.to_vec())]))
+        self.move_from(goal, Sources::from([(goal.width(), registers.into())]))
     }
 
     pub(super) fn move_from(&mut self, goal: &Goal, sources: Sources) -> Option<(Value, Cost)> {
@@ -63,17 +69,13 @@ impl Search<'_> {
         if names.is_empty() || names.len() > 4 {
             return None;
         }
-        let list = self.candidates.by_width(goal.width());
+        let list = self.candidates.movements(goal.width());
         let mut views = BTreeMap::from([(goal.element, (goal.clone(), sources.clone()))]);
         let mut best: Option<(Value, Cost)> = None;
-        for &index in list {
+        for &index in &*list {
             let c = &self.candidates.list[index];
-            if best.is_some_and(|(_, cost)| c.cost >= cost)
-                || c.action() != Action::Movement
-                || c.masked()
-                || c.form == Form::Free
-            {
-                continue;
+            if best.is_some_and(|(_, cost)| c.cost >= cost) {
+                break;
             }
             let natural = c.natural;
             let own = self.candidates.move_table(index, goal.element);
@@ -148,7 +150,7 @@ impl Search<'_> {
                 .entry(w)
                 .or_insert_with(|| self.sources(goal, names, w));
         }
-        let choices: Vec<&Vec<Goal>> = widths.iter().map(|w| &sources[w]).collect();
+        let choices: Vec<&Rc<[Goal]>> = widths.iter().map(|w| &sources[w]).collect();
         let total: usize = choices.iter().map(|list| list.len()).product();
         let mut best: Option<(Value, Cost)> = None;
         for choice in 0..total.min(64) {
@@ -182,9 +184,28 @@ impl Search<'_> {
 
     /// Registers of a width that hold consecutive pieces of the named inputs: whole inputs,
     /// parts that start where a wanted piece does, and small inputs under dead upper bits.
-    fn sources(&self, goal: &Goal, names: &[&'static str], width: u32) -> Vec<Goal> {
+    fn sources(&mut self, goal: &Goal, names: &[&'static str], width: u32) -> Rc<[Goal]> {
+        let first = |name: &'static str| {
+            let places = goal.live().filter_map(leaf).filter(|(n, _)| *n == name);
+            (name, places.map(|(_, lo)| lo).min())
+        };
+        let origin = (
+            goal.element,
+            width,
+            names.iter().map(|n| first(n)).collect(),
+        );
+        if let Some(known) = self.moves.sources.get(&origin) {
+            return Rc::clone(known);
+        }
+        let made: Rc<[Goal]> = self.sources_from(&origin).into();
+        self.moves.sources.insert(origin, Rc::clone(&made));
+        made
+    }
+
+    fn sources_from(&self, (element, width, inputs): &Origin) -> Vec<Goal> {
+        let (element, width) = (*element, *width);
         let mut out = Vec::new();
-        for &name in names {
+        for &(name, first) in inputs {
             let Some(input) = self.input(name) else {
                 continue;
             };
@@ -193,12 +214,6 @@ impl Search<'_> {
             let number = width < self.candidates.widths.narrowest();
             if input.in_memory && (input.width > width || number) {
                 starts.extend((0..input.width / width).map(|k| k * width));
-                let first = goal
-                    .live()
-                    .filter_map(leaf)
-                    .filter(|(n, _)| *n == name)
-                    .map(|(_, lo)| lo)
-                    .min();
                 let within =
                     |lo: &u32| lo.is_multiple_of(8) && (number || lo + width <= input.width);
                 starts.extend(first.filter(within));
@@ -206,13 +221,13 @@ impl Search<'_> {
             for start in starts {
                 let var = Term::var(name, Sort::Bv(input.width));
                 let piece = |k: u32| {
-                    let lo = start + k * goal.element;
-                    (lo + goal.element <= input.width).then(|| b::extract(var, lo, goal.element))
+                    let lo = start + k * element;
+                    (lo + element <= input.width).then(|| b::extract(var, lo, element))
                 };
-                if width.is_multiple_of(goal.element) {
+                if width.is_multiple_of(element) {
                     out.push(Goal {
-                        element: goal.element,
-                        elements: (0..width / goal.element).map(piece).collect(),
+                        element,
+                        elements: (0..width / element).map(piece).collect(),
                     });
                 }
             }
