@@ -24,6 +24,7 @@ use crate::search::{Grammar, Lanes};
 use crate::sequence::Sequence;
 use crate::swizzle::{MoveTable, move_table};
 use crate::twins::{Found, Twin};
+use crate::variants::Variant;
 use crate::whole::WholeLibrary;
 use crate::widths::Widths;
 use autoir::instructions::Implementation;
@@ -99,6 +100,7 @@ pub struct Candidates {
     taken: Memo<OperandFunction, Arc<Taken>>,
     whole: Memo<u32, Arc<WholeLibrary>>,
     moves: Memo<(usize, u32), Option<Arc<MoveTable>>>,
+    variants: Memo<(usize, u32, BTreeMap<String, Bits>), Arc<Variant>>,
     products: Memo<u32, Arc<BTreeSet<Signs>>>,
     byte_products: Memo<u32, Arc<Vec<Product>>>,
     both_ways: Memo<(u32, OpCode), Option<BothWays>>,
@@ -170,6 +172,7 @@ impl Candidates {
             taken: Memo::default(),
             whole: Memo::default(),
             moves: Memo::default(),
+            variants: Memo::default(),
             products: Memo::default(),
             byte_products: Memo::default(),
             both_ways: Memo::default(),
@@ -373,6 +376,18 @@ impl Candidates {
     pub(crate) fn move_table(&self, index: usize, element: u32) -> Option<Arc<MoveTable>> {
         let made = || move_table(&self.list[index], element).map(Arc::new);
         self.moves.get_or((index, element), made)
+    }
+
+    /// Operation `index` with these immediates, in elements of a width.
+    pub(crate) fn variant(
+        &self,
+        index: usize,
+        element: u32,
+        immediates: BTreeMap<String, Bits>,
+    ) -> Arc<Variant> {
+        let key = (index, element, immediates);
+        let made = || Arc::new(Variant::new(&self.list[index], element, key.2.clone()));
+        self.variants.get_or(key.clone(), made)
     }
 
     /// The operations with results of a width, by what they do with whole registers.

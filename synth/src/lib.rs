@@ -40,6 +40,7 @@ pub mod shared;
 mod swizzle;
 mod tabulate;
 mod twins;
+mod variants;
 mod whole;
 mod widths;
 mod words;

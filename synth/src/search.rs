@@ -221,7 +221,7 @@ pub struct Search<'a> {
     packings: HashMap<(u32, u32), Rc<Vec<pack::Packing>>>,
     moves: movement::Moves,
     crossings: HashMap<(u32, u32), Rc<Vec<crossing::Crossing>>>,
-    variants: HashMap<(usize, u32), Rc<Vec<decompositions::Variant>>>,
+    matching: decompositions::Memory,
 }
 
 /// The cheapest value that was found for a goal, where one below a bound was looked for.
@@ -301,7 +301,7 @@ impl<'a> Search<'a> {
             packings: HashMap::new(),
             moves: movement::Moves::default(),
             crossings: HashMap::new(),
-            variants: HashMap::new(),
+            matching: decompositions::Memory::default(),
         }
     }
 

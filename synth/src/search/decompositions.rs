@@ -10,18 +10,18 @@ use crate::candidates::Action;
 use crate::cost::Cost;
 use crate::goal::Goal;
 use crate::lanes;
-use crate::matching::{Binding, difference, match_element};
+use crate::matching::{Binding, match_element};
 use crate::swizzle;
+use crate::variants::Variant;
 use autoir::program::{Argument, Formal, Value};
 use semantics::bits::Bits;
 use semantics::build as b;
 use semantics::instruction::{Constants, Form};
 use semantics::op::OpCode;
-use semantics::subst::replace_vars;
 use semantics::term::Term;
-use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// How many ways of matching one instruction are followed.
 const MAX_MATCHES: usize = 6;
@@ -38,37 +38,56 @@ pub(super) struct Way {
     estimate: Cost,
 }
 
+/// What matching keeps between the goals of a window.
+#[derive(Default)]
+pub(super) struct Memory {
+    variants: HashMap<(usize, u32), Rc<Vec<Arc<Variant>>>>,
+    ways: HashMap<(Action, Goal), Ways>,
+    matchable: HashMap<Kind, Matchable>,
+}
+
+/// The ways to compute a goal by the candidates that were matched.
+#[derive(Default)]
+struct Ways {
+    /// How many of those that may match it these are, the cheapest first.
+    matched: usize,
+    /// What the candidate of each match costs, in their order.
+    matches: Vec<Cost>,
+    /// Likeliest first.
+    ways: Vec<Rc<Way>>,
+}
+
+/// What goals have in common that the same candidates may match.
+#[derive(PartialEq, Eq, Hash)]
+struct Kind {
+    width: u32,
+    element: u32,
+    action: Action,
+    choosing: bool,
+    /// The first element that matters.
+    first: usize,
+}
+
+/// The variants that may match goals of a kind, the cheapest first.
+#[derive(Default)]
+struct Matchable {
+    /// How many of the candidates of their width these are of.
+    candidates: usize,
+    list: Vec<Pattern>,
+}
+
+struct Pattern {
+    candidate: usize,
+    own: Cost,
+    /// The operators that what it matches has in its first element that matters.
+    needs: u128,
+    variant: Arc<Variant>,
+}
+
 /// What an operand has to be; a register with what it costs at least.
 pub(super) enum Wanted {
     Immediate(Bits),
     Register(Goal, Cost),
-}
-
-/// A candidate with small immediates given; its elements are made when first asked for,
-/// because most candidates are refused at their first one.
-pub(super) struct Variant {
-    pub(super) immediates: BTreeMap<String, Bits>,
-    term: Term,
-    element: u32,
-    patterns: RefCell<BTreeMap<usize, Term>>,
-    /// Operators without which nothing matches, a bit for each, by element.
-    needs: RefCell<BTreeMap<usize, u128>>,
-}
-
-impl Variant {
-    /// Element `k` as a flat term over the operands that have no value yet.
-    pub(super) fn pattern(&self, k: usize) -> Term {
-        *self.patterns.borrow_mut().entry(k).or_insert_with(|| {
-            let rolled = b::extract(self.term, k as u32 * self.element, self.element);
-            crate::canonical::spread(semantics::unroll::unroll(rolled))
-        })
-    }
-
-    /// The operators that whatever matches element `k` has too.
-    fn needs(&self, k: usize) -> u128 {
-        let needed = || needed_operators(self.pattern(k), self.immediates.is_empty());
-        *self.needs.borrow_mut().entry(k).or_insert_with(needed)
-    }
 }
 
 impl Search<'_> {
@@ -79,51 +98,97 @@ impl Search<'_> {
         mut best: Option<(Value, Cost)>,
         action: Action,
     ) -> Option<(Value, Cost)> {
-        let list = self.candidates.by_width(goal.width());
-        let mut ways: Vec<Way> = Vec::new();
-        let present = lanes::signature(goal.live());
-        let choosing = chooses_by(present);
         let bound = best.map_or(self.bound, |(_, cost)| cost.min(self.bound));
-        for &index in list {
-            let c = &self.candidates.list[index];
-            if c.cost >= bound {
+        let most = match self.limits.grammar.likeliest {
+            true => MAX_WAYS[depth.min(MAX_WAYS.len() - 1)],
+            false => usize::MAX,
+        };
+        for way in self.ways(goal, action, bound, most) {
+            best = cheaper(best, self.apply(&way, depth, best));
+        }
+        best
+    }
+
+    /// So many ways to compute a goal that may cost less than a bound, likeliest first. What was matched
+    /// below another bound is not matched again.
+    fn ways(&mut self, goal: &Goal, action: Action, bound: Cost, most: usize) -> Vec<Rc<Way>> {
+        let key = (action, goal.clone());
+        let mut known = self.matching.ways.remove(&key).unwrap_or_default();
+        self.match_more(&mut known, goal, action, bound);
+        self.report.matches += known.matches.partition_point(|own| *own < bound);
+        let ways = known.ways.iter().filter(|way| way.least < bound);
+        let ways = ways.take(most).map(Rc::clone).collect();
+        self.matching.ways.insert(key, known);
+        ways
+    }
+
+    /// Matches the candidates that cost less than a bound and were not matched.
+    fn match_more(&mut self, known: &mut Ways, goal: &Goal, action: Action, bound: Cost) {
+        let Some(first) = goal.elements.iter().position(Option::is_some) else {
+            return;
+        };
+        let present = lanes::signature(goal.live());
+        let kind = Kind {
+            width: goal.width(),
+            element: goal.element,
+            action,
+            choosing: chooses_by(present),
+            first,
+        };
+        let mut all = self.matching.matchable.remove(&kind).unwrap_or_default();
+        self.extend(&mut all, &kind, bound);
+        let before = known.ways.len();
+        for one in &all.list[known.matched..] {
+            if one.own >= bound {
                 break;
+            }
+            known.matched += 1;
+            if one.needs & !present != 0 {
+                continue;
             }
             if let Some(passed) = self.limits.limit.passed() {
                 self.report.stopped_by.insert(passed);
                 break;
             }
-            if c.form == Form::Free
-                || c.action() != action
-                || self.limits.grammar.elements
-                    && c.natural < goal.element
-                    && action == Action::Computation
-            {
-                continue;
+            let widths = self.candidates.list[one.candidate].element_widths();
+            for binding in self.bindings(&one.variant, goal, present, widths) {
+                known.matches.push(one.own);
+                let given = &one.variant.immediates;
+                let way = self.way(one.candidate, one.own, given, &binding, goal);
+                known.ways.extend(way.map(Rc::new));
             }
+        }
+        self.matching.matchable.insert(kind, all);
+        if known.ways.len() > before {
+            (known.ways).sort_by_key(|w| (w.estimate, w.operands.len(), w.candidate));
+        }
+    }
+
+    /// Adds what costs less than a bound to what may match goals of a kind.
+    fn extend(&mut self, all: &mut Matchable, kind: &Kind, bound: Cost) {
+        for &index in &self.candidates.by_width(kind.width)[all.candidates..] {
+            let c = &self.candidates.list[index];
+            if c.cost >= bound {
+                break;
+            }
+            all.candidates += 1;
+            let finer = self.limits.grammar.elements
+                && c.natural < kind.element
+                && kind.action == Action::Computation;
             // Without a choice in the goal a mask could only be all ones.
-            if !choosing && c.masked() {
+            let masked = !kind.choosing && c.masked();
+            if c.form == Form::Free || c.action() != kind.action || finer || masked {
                 continue;
             }
             let own = c.cost;
-            let widths = c.element_widths();
-            for variant in self.variants(index, goal.element).iter() {
-                for binding in self.bindings(variant, goal, present, widths) {
-                    self.report.matches += 1;
-                    let way = self.way(index, own, &variant.immediates, &binding, goal);
-                    ways.extend(way.filter(|way| way.least < bound));
-                }
-            }
+            let variants = self.variants(index, kind.element);
+            all.list.extend(variants.iter().map(|variant| Pattern {
+                candidate: index,
+                own,
+                needs: variant.needs(kind.first),
+                variant: Arc::clone(variant),
+            }));
         }
-        ways.sort_by_key(|w| (w.estimate, w.operands.len(), w.candidate));
-        let most = match self.limits.grammar.likeliest {
-            true => MAX_WAYS[depth.min(MAX_WAYS.len() - 1)],
-            false => usize::MAX,
-        };
-        for way in ways.iter().take(most) {
-            best = cheaper(best, self.apply(way, depth, best));
-        }
-        best
     }
 
     /// One way to match a candidate, with the goals of its operands; nothing when an operand
@@ -195,8 +260,8 @@ impl Search<'_> {
     }
 
     /// The candidate's patterns, one set for each choice of its small immediates.
-    pub(super) fn variants(&mut self, index: usize, element: u32) -> Rc<Vec<Variant>> {
-        if let Some(done) = self.variants.get(&(index, element)) {
+    pub(super) fn variants(&mut self, index: usize, element: u32) -> Rc<Vec<Arc<Variant>>> {
+        if let Some(done) = self.matching.variants.get(&(index, element)) {
             return Rc::clone(done);
         }
         let c = &self.candidates.list[index];
@@ -224,29 +289,12 @@ impl Search<'_> {
                 })
                 .collect();
         }
-        let made = immediates
-            .into_iter()
-            .map(|immediates| {
-                let map: HashMap<&str, Term> = immediates
-                    .iter()
-                    .map(|(n, b)| (n.as_str(), Term::bits(b.clone())))
-                    .collect();
-                let term = if map.is_empty() {
-                    c.term()
-                } else {
-                    replace_vars(c.term(), &map)
-                };
-                Variant {
-                    immediates,
-                    term,
-                    element,
-                    patterns: RefCell::default(),
-                    needs: RefCell::default(),
-                }
-            })
-            .collect();
-        let made = Rc::new(made);
-        self.variants.insert((index, element), Rc::clone(&made));
+        let made = immediates.into_iter();
+        let made = made.map(|immediates| self.candidates.variant(index, element, immediates));
+        let made = Rc::new(made.collect());
+        self.matching
+            .variants
+            .insert((index, element), Rc::clone(&made));
         made
     }
 
@@ -373,45 +421,4 @@ fn operand_goal(o: &Formal, binding: &Binding) -> Option<Goal> {
         }
     }
     Some(Goal { element, elements })
-}
-
-/// The operators of a pattern but those that only place bits, and sums, products and saturations, which
-/// match what is written without them.
-fn needed_operators(pattern: Term, alone: bool) -> u128 {
-    use OpCode as C;
-    let optional = [
-        C::BvAdd,
-        C::BvSub,
-        C::BvNeg,
-        C::BvMul,
-        C::SatSS,
-        C::SatSU,
-        C::SatUS,
-        C::SatUU,
-    ];
-    // An absolute difference matches what it is from 0; not with each of many immediates.
-    let differences = match alone && only_differences(pattern) {
-        true => [C::Ite, C::BvUlt].as_slice(),
-        false => &[],
-    };
-    optional
-        .iter()
-        .chain(differences)
-        .fold(lanes::signature([pattern]), |all, &code| {
-            all & !lanes::signature_of(code)
-        })
-}
-
-/// Whether all choices in a pattern are absolute differences without sign.
-fn only_differences(pattern: Term) -> bool {
-    let (mut seen, mut work) = (HashSet::new(), vec![pattern]);
-    while let Some(t) = work.pop() {
-        if seen.insert(t) {
-            if t.args_of(OpCode::Ite).is_some() && difference(t).is_none() {
-                return false;
-            }
-            work.extend(t.children());
-        }
-    }
-    true
 }

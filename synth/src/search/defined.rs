@@ -4,11 +4,12 @@
 //! inputs, pieces of them or constants. That is looked for first: of what has to be computed
 //! before, nothing is known here. How terms are matched is in [`crate::matching`].
 
-use super::decompositions::{Variant, Wanted};
+use super::decompositions::Wanted;
 use super::{Search, cheaper};
 use crate::cost::Cost;
 use crate::goal::{Goal, leaf};
 use crate::matching::slot_of;
+use crate::variants::Variant;
 use autoir::program::{Argument, Node, Value};
 use semantics::build as b;
 use semantics::sort::Sort;
