@@ -15,8 +15,10 @@ use semantics::op::{Op, OpCode};
 use semantics::range::{exactly, range};
 use semantics::subst::free_vars;
 use semantics::term::{self, Term};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeSet, HashMap};
+use std::hash::Hash;
+use std::rc::Rc;
 
 /// A slice of an operand: its name, the lowest bit, the width.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -116,10 +118,16 @@ pub fn slot_of(pattern: Term) -> Option<Slot> {
 }
 
 /// All ways, up to a limit, to make the pattern equal to the goal, in a fixed order. `widths`
-/// has the element width of each operand, where it is known.
-pub fn match_element(pattern: Term, goal: Term, widths: &HashMap<String, u32>) -> Vec<Binding> {
+/// has the element width of each operand, where it is known; `facts` is kept from one match to the next.
+pub fn match_element(
+    pattern: Term,
+    goal: Term,
+    widths: &HashMap<String, u32>,
+    facts: &Facts,
+) -> Vec<Binding> {
     let matcher = Matcher {
         widths,
+        facts,
         steps: Cell::new(MAX_STEPS),
     };
     let mut found = matcher.unify(pattern, goal, &Binding::default());
@@ -132,9 +140,87 @@ pub fn match_element(pattern: Term, goal: Term, widths: &HashMap<String, u32>) -
     kept
 }
 
+/// What was found out of terms of goals: many candidates ask for it.
+#[derive(Default)]
+pub struct Facts {
+    variables: RefCell<HashMap<Term, Rc<[Term]>>>,
+    kinds: RefCell<HashMap<Term, Rc<Kind>>>,
+    narrowed: RefCell<HashMap<(OpCode, Term, u32), Option<Term>>>,
+    lifted: RefCell<HashMap<(Term, u32), Option<Term>>>,
+    least: RefCell<HashMap<Term, i128>>,
+}
+
+/// What is known by a key, or made now.
+fn known<K: Eq + Hash, V: Clone>(
+    all: &RefCell<HashMap<K, V>>,
+    key: K,
+    make: impl FnOnce() -> V,
+) -> V {
+    all.borrow_mut().entry(key).or_insert_with(make).clone()
+}
+
+impl Facts {
+    /// The free variables of a term.
+    pub(crate) fn variables(&self, t: Term) -> Rc<[Term]> {
+        known(&self.variables, t, || free_vars(t).into())
+    }
+
+    /// What a part of a sum has in common with those made in the same way.
+    fn kind(&self, t: Term) -> Rc<Kind> {
+        known(&self.kinds, t, || {
+            let variables = self.variables(t);
+            let inputs: BTreeSet<&str> = variables.iter().filter_map(|v| v.as_var()).collect();
+            let operator = t.as_app().map(|(op, _)| op.code);
+            Rc::new((inputs.into_iter().collect(), t.size(), operator))
+        })
+    }
+
+    fn narrowed(&self, code: OpCode, t: Term, width: u32) -> Option<Term> {
+        known(&self.narrowed, (code, t, width), || {
+            narrowed(code, t, width)
+        })
+    }
+
+    /// For the same saturation of a narrower value: that value, extended to the pattern's width.
+    fn same_width_saturation(&self, op: Op, pa: &[Term], top: Op, ta: &[Term]) -> Option<Term> {
+        if op != top || pa[0].sort() == ta[0].sort() {
+            return None;
+        }
+        let (width, t) = (pa[0].sort().width()?, *ta.first()?);
+        match op.code {
+            OpCode::SatSS | OpCode::SatSU if t.width() < width => Some(b::sext(t, width)),
+            OpCode::SatUU | OpCode::SatUS if t.width() < width => Some(b::zext(t, width)),
+            OpCode::SatSS | OpCode::SatSU => self.narrowed(OpCode::Sext, t, width),
+            OpCode::SatUU | OpCode::SatUS => self.narrowed(OpCode::Zext, t, width),
+            _ => None,
+        }
+    }
+
+    /// For a sum, difference or product that cannot leave its width: the same in the width of a
+    /// pattern's value that is saturated to it, which changes nothing.
+    fn exact(&self, op: Op, pa: &[Term], t: Term) -> Option<Term> {
+        let is_sum = |t: Term| {
+            t.as_app()
+                .is_some_and(|(op, _)| matches!(op.code, OpCode::BvAdd | OpCode::BvSub))
+        };
+        let least = || known(&self.least, t, || range(t).0);
+        let saturates = match op.code {
+            OpCode::SatSS => is_sum(t),
+            OpCode::SatSU | OpCode::SatUU => is_sum(t) && least() >= 0,
+            _ => false,
+        };
+        if !saturates || !is_sum(pa[0]) {
+            return None;
+        }
+        let width = pa[0].sort().width().filter(|w| *w > t.width())?;
+        known(&self.lifted, (t, width), || lifted(t, width))
+    }
+}
+
 /// What matching needs to know of the candidate.
 struct Matcher<'a> {
     widths: &'a HashMap<String, u32>,
+    facts: &'a Facts,
     /// Steps that are left: sums of many equal parts match in too many ways to try all.
     steps: Cell<u32>,
 }
@@ -205,7 +291,7 @@ impl Matcher<'_> {
         t: Term,
         env: &Binding,
     ) -> Vec<Binding> {
-        narrowed(code, t, inner.width()).map_or_else(
+        self.facts.narrowed(code, t, inner.width()).map_or_else(
             || self.unify_same(p, t, env),
             |low| self.unify(inner, low, env),
         )
@@ -216,10 +302,10 @@ impl Matcher<'_> {
         let (Some((op, pa)), Some((top, ta))) = (p.as_app(), t.as_app()) else {
             return Vec::new();
         };
-        if let Some(t) = same_width_saturation(op, pa, top, ta) {
+        if let Some(t) = self.facts.same_width_saturation(op, pa, top, ta) {
             return self.unify(pa[0], t, env);
         }
-        if let Some(t) = exact(op, pa, t) {
+        if let Some(t) = self.facts.exact(op, pa, t) {
             return self.unify(pa[0], t, env);
         }
         if op != top || pa.len() != ta.len() {
@@ -261,7 +347,7 @@ impl Matcher<'_> {
         let patterns = summands(p);
         let (mut goal, absent) = (summands(t), b::zero(t.width()));
         // Those that are made alike of the same inputs are likeliest to belong together.
-        goal.sort_by_cached_key(|t| kind(*t));
+        goal.sort_by_cached_key(|t| self.facts.kind(*t));
         let join = |parts: &[Term]| {
             parts
                 .iter()
@@ -406,9 +492,9 @@ impl Distribution<'_> {
         env: &Binding,
         out: &mut Vec<Binding>,
     ) {
-        let mut groups: Vec<(Kind, Vec<usize>)> = Vec::new();
+        let mut groups: Vec<(Rc<Kind>, Vec<usize>)> = Vec::new();
         for (k, t) in self.goal.iter().enumerate() {
-            let kind = kind(*t);
+            let kind = self.matcher.facts.kind(*t);
             match groups.iter_mut().find(|(other, _)| *other == kind) {
                 Some((_, group)) => group.push(k),
                 None => groups.push((kind, vec![k])),
@@ -434,7 +520,8 @@ impl Distribution<'_> {
         }
         patterns.sort_by_key(|p| (slot_of(*p).is_some(), std::cmp::Reverse(p.size())));
         // What is unlike the parts before it is likelier to stand apart than one of many alike.
-        let kinds: Vec<_> = self.goal.iter().map(|t| kind(*t)).collect();
+        let kind = |t: &Term| self.matcher.facts.kind(*t);
+        let kinds: Vec<_> = self.goal.iter().map(kind).collect();
         let mut order: Vec<usize> = (0..kinds.len()).collect();
         order.sort_by_key(|k| kinds[..*k].contains(&kinds[*k]));
         let mut out = Vec::new();
@@ -449,12 +536,6 @@ const FEWEST_GROUPED: usize = 4;
 /// What two parts of a sum have in common that are made in the same way, of the same inputs: these,
 /// the size, the operator.
 type Kind = (Vec<&'static str>, u32, Option<OpCode>);
-
-fn kind(t: Term) -> Kind {
-    let inputs: BTreeSet<&str> = free_vars(t).into_iter().filter_map(Term::as_var).collect();
-    let inputs = inputs.into_iter().collect();
-    (inputs, t.size(), t.as_app().map(|(op, _)| op.code))
-}
 
 /// The values of which a term is the absolute difference without sign.
 pub(crate) fn difference(t: Term) -> Option<[Term; 2]> {
@@ -552,39 +633,6 @@ pub(crate) fn factors(t: Term) -> Vec<Term> {
         return out;
     }
     flatten(OpCode::BvMul, t)
-}
-
-/// For the same saturation of a narrower value: that value, extended to the pattern's width.
-fn same_width_saturation(op: Op, pa: &[Term], top: Op, ta: &[Term]) -> Option<Term> {
-    if op != top || pa[0].sort() == ta[0].sort() {
-        return None;
-    }
-    let (width, t) = (pa[0].sort().width()?, *ta.first()?);
-    match op.code {
-        OpCode::SatSS | OpCode::SatSU if t.width() < width => Some(b::sext(t, width)),
-        OpCode::SatUU | OpCode::SatUS if t.width() < width => Some(b::zext(t, width)),
-        OpCode::SatSS | OpCode::SatSU => narrowed(OpCode::Sext, t, width),
-        OpCode::SatUU | OpCode::SatUS => narrowed(OpCode::Zext, t, width),
-        _ => None,
-    }
-}
-
-/// For a sum, difference or product that cannot leave its width: the same in the width of a
-/// pattern's value that is saturated to it, which changes nothing.
-fn exact(op: Op, pa: &[Term], t: Term) -> Option<Term> {
-    let is_sum = |t: Term| {
-        t.as_app()
-            .is_some_and(|(op, _)| matches!(op.code, OpCode::BvAdd | OpCode::BvSub))
-    };
-    let saturates = match op.code {
-        OpCode::SatSS => is_sum(t),
-        OpCode::SatSU | OpCode::SatUU => is_sum(t) && range(t).0 >= 0,
-        _ => false,
-    };
-    if !saturates || !is_sum(pa[0]) {
-        return None;
-    }
-    lifted(t, pa[0].sort().width().filter(|w| *w > t.width())?)
 }
 
 /// A value in a greater width with its sign, computed there as far as nothing is lost; none where a

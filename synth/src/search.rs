@@ -530,10 +530,12 @@ impl<'a> Search<'a> {
         if self.named.is_empty() {
             return goal.clone();
         }
-        for variable in free_vars_of(goal.live()) {
-            let named = variable.as_var().filter(|name| !held.contains_key(name));
-            if let Some((name, (value, _))) = named.and_then(|n| self.named.get_key_value(n)) {
-                held.extend(self.held(*value).map(|term| (name.as_str(), term)));
+        for variables in goal.live().map(|t| self.matching.facts.variables(t)) {
+            for variable in variables.iter() {
+                let named = variable.as_var().filter(|name| !held.contains_key(name));
+                if let Some((name, (value, _))) = named.and_then(|n| self.named.get_key_value(n)) {
+                    held.extend(self.held(*value).map(|term| (name.as_str(), term)));
+                }
             }
         }
         if held.is_empty() {
@@ -655,8 +657,9 @@ impl<'a> Search<'a> {
     /// What a value costs with all that it rests on: of registers that were named on the way only what
     /// is made of them was counted. A goal about such registers is made of them.
     fn whole_cost(&self, goal: &Goal, value: Value, cost: Cost) -> Cost {
-        let named = |t: Term| t.as_var().is_some_and(|name| self.named.contains_key(name));
-        match goal.live().flat_map(free_vars).any(named) {
+        let named = |v: &Term| v.as_var().is_some_and(|name| self.named.contains_key(name));
+        let rests = |t: Term| self.matching.facts.variables(t).iter().any(named);
+        match goal.live().any(rests) {
             true => cost,
             false => cost.max(self.estimator.sum(&self.graph, &[value])),
         }

@@ -9,7 +9,7 @@ use smt::prover::Prover;
 use smt::verdict::Verdict;
 use std::collections::HashMap;
 use synth::canonical::spread;
-use synth::matching::match_element;
+use synth::matching::{Facts, match_element};
 use synth::reach::identities::{spellings, written};
 
 fn var(name: &str, width: u32) -> Term {
@@ -114,6 +114,7 @@ fn conjunctions_match() {
     let pattern = b::both(b::both(less("p", "q"), less("q", "r")), less("r", "p"));
     let goal = b::both(b::both(less("x", "y"), less("y", "z")), less("z", "x"));
     let bool_to_bit = |c| b::ite(c, Term::bv(8, 1), Term::bv(8, 0));
-    let found = match_element(bool_to_bit(pattern), bool_to_bit(goal), &HashMap::new());
+    let (pattern, goal) = (bool_to_bit(pattern), bool_to_bit(goal));
+    let found = match_element(pattern, goal, &HashMap::new(), &Facts::default());
     assert!(!found.is_empty());
 }

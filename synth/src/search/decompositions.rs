@@ -10,7 +10,7 @@ use crate::candidates::Action;
 use crate::cost::Cost;
 use crate::goal::Goal;
 use crate::lanes;
-use crate::matching::{Binding, match_element};
+use crate::matching::{Binding, Facts, match_element};
 use crate::swizzle;
 use crate::variants::Variant;
 use autoir::program::{Argument, Formal, Value};
@@ -41,6 +41,7 @@ pub(super) struct Way {
 /// What matching keeps between the goals of a window.
 #[derive(Default)]
 pub(super) struct Memory {
+    pub(super) facts: Facts,
     variants: HashMap<(usize, u32), Rc<Vec<Arc<Variant>>>>,
     ways: HashMap<(Action, Goal), Ways>,
     matchable: HashMap<Kind, Matchable>,
@@ -322,6 +323,7 @@ impl Search<'_> {
             variant.pattern(first),
             goal.elements[first].expect("it is live"),
             widths,
+            &self.matching.facts,
         );
         let mut out: Vec<Binding> = Vec::new();
         for way in 0..start.len().min(MAX_MATCHES) {
@@ -333,7 +335,7 @@ impl Search<'_> {
                 .skip(first + 1)
                 .all(|(k, t)| {
                     let Some(t) = t else { return true };
-                    let found = match_element(variant.pattern(k), *t, widths);
+                    let found = match_element(variant.pattern(k), *t, widths, &self.matching.facts);
                     let same = found.get(way).filter(|_| found.len() == start.len());
                     same.into_iter().chain(&found).any(|b| whole.join(b))
                 });
