@@ -595,7 +595,8 @@ impl Search<'_> {
                 best = cheaper(best, self.same(e, choices, other));
             }
         }
-        best = cheaper(best, self.by_extended_leaf(e, choices, t));
+        let known = best.as_ref().map(|(flow, _)| *flow);
+        best = cheaper(best, self.by_extended_leaf(e, choices, t, known));
         let known = best.is_some();
         best = cheaper(best, self.by_narrowing(e, choices, t, known));
         if let Some(others) = others {

@@ -18,12 +18,14 @@ use semantics::term::Term;
 const GOALS: usize = 40;
 
 impl Search<'_> {
-    /// What it costs more to have the elements of a leaf extended than as they are.
+    /// What it costs more to have the elements of a leaf extended than as they are; nothing where that is no
+    /// less than what is known.
     pub(super) fn by_extended_leaf(
         &mut self,
         e: &Expression,
         choices: &Choices,
         t: Term,
+        known: Option<u64>,
     ) -> Option<(u64, How)> {
         let leaf = t.args_of(OpCode::Zext)?[0];
         let k = *e.leaves.get(&leaf)?;
@@ -34,19 +36,22 @@ impl Search<'_> {
         if one || !stream.only_moves() || stream.input_part().is_some() {
             return None;
         }
-        let plain = self.unbounded(&stream)?.1;
-        let extended = self.unbounded(&zero_extended(&stream, t.width()))?.1;
         let alone = choices.users.get(&leaf).is_none_or(|users| *users <= 1);
-        let more = match alone {
-            true => extended.saturating_sub(plain),
-            false => extended,
-        };
+        let plain = self.solved_below(&stream, Cost::MAX)?.1;
+        let without = if alone { plain } else { 0 };
+        let known = known.and_then(|known| Cost::try_from(known.div_ceil(PARTS)).ok());
+        let most = known.map_or(Cost::MAX, |known| known.saturating_add(without));
+        let extended = zero_extended(&stream, t.width());
+        let more = self
+            .solved_below(&extended, most)?
+            .1
+            .saturating_sub(without);
         Some((u64::from(more) * PARTS, How::Extended(k)))
     }
 
-    /// Solves a goal of one register whatever it costs. What is spent on it is none of the window's.
-    fn unbounded(&mut self, goal: &Goal) -> Option<(Value, Cost)> {
-        let bound = std::mem::replace(&mut self.bound, Cost::MAX);
+    /// Solves a goal of one register below a bound. What is spent on it is none of the window's.
+    fn solved_below(&mut self, goal: &Goal, bound: Cost) -> Option<(Value, Cost)> {
+        let bound = std::mem::replace(&mut self.bound, bound);
         let goal = self.padded(goal);
         let found = self.within(GOALS, |search| {
             search.unspent(|search| search.solve(&goal, 1))
