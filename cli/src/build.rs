@@ -356,7 +356,7 @@ fn steps(report: &Report, text: &mut String) {
     for (step, time) in &report.times {
         let _ = writeln!(text, "{step}: {:.1} s", time.as_secs_f64());
     }
-    let _ = writeln!(text, "readings that were not kept: {}", report.read);
+    let _ = writeln!(text, "candidates that were not cached: {}", report.read);
     let _ = writeln!(text, "proved: {}", report.proved);
     let apart = report.apart.len();
     let _ = writeln!(text, "stand apart from the class of their shape: {apart}");

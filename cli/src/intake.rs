@@ -315,7 +315,7 @@ fn classify(intake: &Intake, prover: &Prover) -> (Dictionary, Report) {
     found
 }
 
-/// The same, where some readings and proofs are known.
+/// The same, where some candidates and proofs are known.
 pub(crate) fn classify_known(
     intake: &Intake,
     prover: &Prover,

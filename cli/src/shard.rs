@@ -1,7 +1,7 @@
 //! `isaforge build --shard I/N` and `--merge`: the offline phase in parts.
 //!
 //! In: specifications and which part of how many; or the files of all parts. Out: a file with what
-//! the work on single instructions found (meanings of bodies, readings, proofs of readings); with
+//! the work on single instructions found (meanings of bodies, candidates, proofs of candidates); with
 //! `--merge` too, what was proved of a part of what those had left; or the dictionary that a run in
 //! one piece makes, byte for byte: classes are found and whatever is not among the parts is done
 //! where they are merged. Which body is in which part follows from its digest, so that parts need
@@ -399,7 +399,7 @@ fn reported(parts: &[Part], here: [usize; 3]) -> String {
         };
         let _ = writeln!(
             text,
-            "{n} {what}: {all} readings and elements, {most} in the largest"
+            "{n} {what}: {all} candidates and elements, {most} in the largest"
         );
         (sum, longest, workers) = (sum + all, longest + most, workers.max(n));
         divided = round == Round::Rest;
@@ -408,7 +408,7 @@ fn reported(parts: &[Part], here: [usize; 3]) -> String {
     let even = sum as f64 / (workers * longest.max(1)) as f64;
     let _ = writeln!(
         text,
-        "left to the merge: {bodies} bodies, {candidates} readings, {elements} elements; efficiency of \
+        "left to the merge: {bodies} bodies, {candidates} candidates, {elements} elements; efficiency of \
          all {even:.2}"
     );
     if elements > 0 && !divided {

@@ -88,7 +88,7 @@ impl CanonicalCache {
         Some(format!("{}\n{}{lines}", table.numbers.len(), table.text))
     }
 
-    /// How many readings were found in this run.
+    /// How many candidates were found in this run.
     pub fn fresh(&self) -> usize {
         let fresh = self.fresh.lock().unwrap_or_else(PoisonError::into_inner);
         fresh.len()
@@ -147,7 +147,7 @@ impl Table {
 }
 
 /// Settled and direct; variables; what it does on inputs; the order of operands there;
-/// readings, each a layout, numbers, arguments, registers and widths.
+/// candidates, each a layout, numbers, arguments, registers and widths.
 fn write(read: &Read, table: &mut Table) -> String {
     let Read { canonical, sampled } = read;
     let mut text = format!(

@@ -1,4 +1,4 @@
-//! Canonical readings of instructions: what two instructions of one class share.
+//! Canonical candidates of instructions: what two instructions of one class share.
 //!
 //! In: instructions. Out: the ways in which an instruction is lanes of
 //! elements, each a layout of operators with numbers beside it. The outputs are written out
@@ -35,20 +35,20 @@ const MAX_FLAT: u64 = 400_000;
 /// Elements of a register above which it is taken as it stands.
 const MAX_ELEMENTS: usize = 1024;
 
-/// An instruction's readings.
+/// An instruction's candidates.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Canonical {
     /// The names of its variables: what arguments are bound to.
     pub(crate) variables: Vec<String>,
-    /// The readings, the preferred first; at least one.
+    /// The candidates, the preferred first; at least one.
     pub(crate) candidates: Vec<Candidate>,
-    /// Whether the first reading is the one, unless no other instruction has it.
+    /// Whether the first candidate is the one, unless no other instruction has it.
     pub(crate) settled: bool,
     /// Whether its outputs stand as they were given.
     pub(crate) direct: bool,
 }
 
-/// The readings of an instruction, and the layout of each.
+/// The candidates of an instruction, and the layout of each.
 pub(crate) fn canonical(instruction: &Instruction) -> (Canonical, Vec<Layout>) {
     let (variables, sorts) = variables(instruction);
     let masks: Vec<usize> = instruction

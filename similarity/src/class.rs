@@ -69,7 +69,7 @@ pub struct Report {
     pub unjoined: Vec<(usize, usize, Apart)>,
     /// Instructions that were too long to be written out and kept their own loops.
     pub direct: usize,
-    /// Instructions whose readings were found, not kept from an earlier run; equal ones once.
+    /// Instructions whose candidates were found, not kept from an earlier run; equal ones once.
     pub read: usize,
     /// Seconds of each step, in order.
     pub times: Vec<(&'static str, Duration)>,

@@ -1,7 +1,7 @@
 //! Instructions to equivalence classes, every member proved.
 //!
 //! In: instructions, a prover. Out: [`Classification`]. The steps, each timed in the report:
-//! canonical readings; buckets of equal layout; instructions of several readings join the
+//! canonical candidates; buckets of equal layout; instructions of several candidates join the
 //! bucket that fits; instructions that mean the same under some order of their operands join
 //! although their layouts differ; relations between the numbers of a bucket; a proof that
 //! each member's own meaning is the class's at the member's numbers. Whatever is not proved
@@ -38,7 +38,7 @@ pub fn classify(
     classify_cached(instructions, prover, &cached, &proofs, progress)
 }
 
-/// The same, finding only readings that are not kept, and proving only what is not known to be
+/// The same, finding only candidates that are not cached, and proving only what is not known to be
 /// proved. What is found is the same.
 pub fn classify_cached(
     instructions: &[Instruction],
@@ -152,7 +152,7 @@ fn meanings(instructions: &[Instruction]) -> Vec<Vec<Digest>> {
 }
 
 /// How the instructions are read, in order, and the layouts that were found in doing so: of
-/// instructions whose readings were kept there are none.
+/// instructions whose candidates were cached there are none.
 fn read_all(
     instructions: &[Instruction],
     meanings: &[Vec<Digest>],
@@ -187,7 +187,7 @@ fn read_all(
     (read.collect(), layouts)
 }
 
-/// Each instruction as a class by itself, by its first reading; all its readings are kept.
+/// Each instruction as a class by itself, by its first candidate; all its candidates are kept.
 pub(crate) fn read_each(
     instructions: &[Instruction],
     cached: &CanonicalCache,
@@ -209,7 +209,7 @@ fn read_one(instruction: &Instruction) -> (Read, Vec<Layout>) {
     (Read { canonical, sampled }, layouts)
 }
 
-/// The layout of a bucket whose members' readings were all kept: found once more, in a
+/// The layout of a bucket whose members' candidates were all cached: found once more, in a
 /// member that is in the bucket by a reading of its own.
 fn layout_again(
     layout: Digest,

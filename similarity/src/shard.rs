@@ -24,7 +24,7 @@ use std::fmt::Write as _;
 pub struct Prepared {
     /// Each instruction's reading.
     pub candidates: CanonicalCache,
-    /// What was proved of readings.
+    /// What was proved of candidates.
     pub proofs: Proofs,
     /// How much was done.
     pub work: Work,

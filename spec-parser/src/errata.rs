@@ -23,7 +23,7 @@
 //!     refuse: a reason       # the text cannot be used, nor is there a better one here
 //! ```
 //!
-//! `texts` names what the erratum was found in, by eight digits for each text ([`Told`]): the
+//! `texts` names what the erratum was found in, by eight digits for each text ([`VendorText`]): the
 //! body, or where only operands are mended their declarations. In a file of another version,
 //! which says something else there, the erratum is not applied. Without `texts` it is applied
 //! to all of its intrinsics. `lines` name what they mend by themselves: a line, which may stand in
@@ -190,7 +190,7 @@ pub fn parse(source: &Source) -> Result<Errata, Vec<Diagnostic>> {
 
 /// What a vendor says of an intrinsic, as marks that differ where texts do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Told<'a> {
+pub struct VendorText<'a> {
     /// Of the body, blanks left out.
     pub body: u32,
     /// Of the declarations: names, types and elements of operands and result.
@@ -199,15 +199,15 @@ pub struct Told<'a> {
     pub text: &'a str,
 }
 
-impl Told<'_> {
+impl VendorText<'_> {
     /// The marks of a body and of a signature.
-    pub fn of<'a>(body: &'a str, signature: &Signature) -> Told<'a> {
+    pub fn of<'a>(body: &'a str, signature: &Signature) -> VendorText<'a> {
         let returns = &signature.returns;
         let mut declared = format!("{} {}", returns.c_type, returns.element);
         for o in &signature.operands {
             declared += &format!(";{} {} {} {:?}", o.name, o.c_type, o.element, o.role);
         }
-        Told {
+        VendorText {
             body: mark(body),
             declared: mark(&declared),
             text: body,
@@ -328,7 +328,7 @@ impl Errata {
 
 impl Erratum {
     /// The mark of the part of a text that it is about.
-    pub fn mark(&self, told: Told) -> u32 {
+    pub fn mark(&self, found: VendorText) -> u32 {
         let right = &self.right;
         let operands = !right.signed.is_empty()
             || !right.elements.is_empty()
@@ -337,8 +337,8 @@ impl Erratum {
         let text =
             right.pseudocode.is_some() || right.refuse.is_some() || right.zero_from.is_some();
         match operands && !text {
-            true => told.declared,
-            false => told.body,
+            true => found.declared,
+            false => found.body,
         }
     }
 
@@ -358,12 +358,12 @@ impl Erratum {
     }
 
     /// Whether what a vendor says is the text that it was found in.
-    pub fn is_about(&self, told: Told) -> bool {
+    pub fn is_about(&self, found: VendorText) -> bool {
         if self.names_lines() {
-            let mut lines = told.text.lines();
+            let mut lines = found.text.lines();
             return lines.any(|line| self.right.lines.contains_key(&mark(line)));
         }
-        self.texts.is_empty() || self.texts.contains(&self.mark(told))
+        self.texts.is_empty() || self.texts.contains(&self.mark(found))
     }
 
     /// Whether both say what stands instead of the vendor's text.

@@ -2,7 +2,7 @@
 //! loader is deterministic.
 
 use semantics::span::Source;
-use spec_parser::errata::{self, Errata, Told};
+use spec_parser::errata::{self, Errata, VendorText};
 use spec_parser::intel::{guide, parser, vendor};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -124,11 +124,11 @@ fn errata_name_the_texts_of_this_version() {
         let Some(span) = entry.operation else {
             continue;
         };
-        let told = Told::of(source.slice(span), &entry.signature());
+        let found = VendorText::of(source.slice(span), &entry.signature());
         for erratum in errata.of(&entry.name) {
             let list = marks.entry(erratum.name.clone()).or_default();
-            list.insert(format!("{:08x}", erratum.mark(told)));
-            if !erratum.is_about(told) {
+            list.insert(format!("{:08x}", erratum.mark(found)));
+            if !erratum.is_about(found) {
                 other.push(format!("{}: {}", erratum.name, entry.name));
             }
         }

@@ -6,7 +6,7 @@ use semantics::eval::{CompiledTerms, Input};
 use semantics::sort::Sort;
 use semantics::span::Source;
 use semantics::value::Value;
-use spec_parser::errata::{Errata, Told, parse};
+use spec_parser::errata::{Errata, VendorText, parse};
 use spec_parser::intel::guide::{self, Loaded};
 use spec_parser::intel::vendor;
 
@@ -22,10 +22,10 @@ fn file(names: [&str; 2], element: &str, body: &str) -> Source {
     Source::new("guide.xml", text)
 }
 
-fn told(source: &Source) -> Told<'_> {
+fn vendor_text(source: &Source) -> VendorText<'_> {
     let (entries, _) = vendor::read(source).expect("it is XML");
     let span = entries[0].operation.expect("it has a body");
-    Told::of(source.slice(span), &entries[0].signature())
+    VendorText::of(source.slice(span), &entries[0].signature())
 }
 
 /// An erratum about the texts with a mark, or about any.
@@ -62,7 +62,7 @@ fn value(loaded: &Loaded, numbers: [u64; 2]) -> Option<u64> {
 fn a_text_that_replaces_one_body_replaces_no_other() {
     let wrong = file(["a", "b"], "UI32", "dst[31:0] := a[31:0] - b[31:0]\n");
     let errata = |mark| erratum(mark, "{pseudocode: \"dst[31:0] := a[31:0] + b[31:0]\"}");
-    let mending = errata(Some(told(&wrong).body));
+    let mending = errata(Some(vendor_text(&wrong).body));
     let newer = loaded(&wrong, &mending);
     assert_eq!(value(&newer, [5, 3]), Some(8));
     assert_eq!(newer.errata["e"], ["f"]);
@@ -83,7 +83,7 @@ fn a_text_that_replaces_one_body_replaces_no_other() {
 fn what_mends_a_declaration_is_bound_to_declarations() {
     let body = "dst[31:0] := a[31:0] &gt;&gt; 1\n";
     let wrong = file(["a", "b"], "UI32", body);
-    let mending = erratum(Some(told(&wrong).declared), "{signed: [a]}");
+    let mending = erratum(Some(vendor_text(&wrong).declared), "{signed: [a]}");
     let minus = u64::from(-8i32 as u32);
     let half = u64::from(-4i32 as u32);
     assert_eq!(
@@ -100,7 +100,7 @@ fn what_mends_a_declaration_is_bound_to_declarations() {
 fn what_is_refused_in_one_text_is_read_in_another() {
     let newer = file(["a", "b"], "UI32", "dst[31:0] := a[31:0]\n");
     let older = file(["a", "b"], "UI32", "dst[31:0] := b[31:0]\n");
-    let refusing = erratum(Some(told(&newer).body), "{refuse: nobody knows}");
+    let refusing = erratum(Some(vendor_text(&newer).body), "{refuse: nobody knows}");
     let refused = loaded(&newer, &refusing);
     assert!(refused.instructions.is_empty() && !refused.diagnostics.is_empty());
     assert_eq!(value(&loaded(&older, &refusing), [5, 3]), Some(3));

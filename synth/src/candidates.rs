@@ -353,7 +353,7 @@ impl Candidates {
         let found = || {
             let all = self.list.iter().filter(computes);
             let signs = all.map(|c| c.element(element, 0));
-            let signs = signs.flat_map(|t| Signs::of_sum(crate::canonical::spread(t)));
+            let signs = signs.flat_map(|t| Signs::of_sum(crate::canonical::sink_extensions(t)));
             Arc::new(signs.collect())
         };
         self.products.get_or(element, found)
@@ -601,7 +601,7 @@ impl Candidate {
     pub(crate) fn plain_signature(&self) -> u128 {
         let plain = || {
             let first = self.element(self.natural, 0);
-            crate::lanes::signature([crate::canonical::spread(first)])
+            crate::lanes::signature([crate::canonical::sink_extensions(first)])
         };
         *self.plain_signature.get_or_init(plain)
     }

@@ -17,17 +17,17 @@ use std::collections::HashMap;
 
 /// Moves extensions inwards through sums and products that do not wrap; what people write for an
 /// operator becomes the operator.
-pub fn spread(t: Term) -> Term {
-    Spread::default().visit(t)
+pub fn sink_extensions(t: Term) -> Term {
+    ExtensionSinking::default().visit(t)
 }
 
 #[derive(Default)]
-struct Spread {
+struct ExtensionSinking {
     memo: HashMap<Term, Term>,
     ranges: Ranges,
 }
 
-impl Spread {
+impl ExtensionSinking {
     fn visit(&mut self, t: Term) -> Term {
         if let Some(&done) = self.memo.get(&t) {
             return done;

@@ -711,7 +711,7 @@ fn goal_of(window: &Window, widths: &Widths) -> Goal {
     let flat = semantics::unroll::elements(window.term, element);
     let mut elements: Vec<Option<Term>> = flat
         .into_iter()
-        .map(|t| Some(crate::canonical::spread(t)))
+        .map(|t| Some(crate::canonical::sink_extensions(t)))
         .collect();
     if element < widths.narrowest() {
         let least = widths.least_lanes(element);

@@ -263,7 +263,7 @@ fn solve(inputs: &[(&str, u32)], element: u32, term: Term) -> String {
         .collect();
     let flat: Vec<Term> = semantics::unroll::elements(term, element)
         .into_iter()
-        .map(crate::canonical::spread)
+        .map(crate::canonical::sink_extensions)
         .collect();
     let goal = Goal {
         element,

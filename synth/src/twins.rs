@@ -145,7 +145,7 @@ fn same(
     other: &Candidate,
     element: u32,
 ) -> bool {
-    let plain = |t: Term| crate::canonical::spread(t);
+    let plain = |t: Term| crate::canonical::sink_extensions(t);
     (0..c.width / element).all(|k| {
         let own = replace_vars(c.element(element, k), spelled);
         plain(own) == plain(other.element(element, from + k))

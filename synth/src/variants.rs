@@ -62,7 +62,7 @@ impl Variant {
             return pattern;
         }
         let rolled = b::extract(self.term, k as u32 * self.element, self.element);
-        let pattern = crate::canonical::spread(semantics::unroll::unroll(rolled));
+        let pattern = crate::canonical::sink_extensions(semantics::unroll::unroll(rolled));
         self.all()[k].pattern = Some(pattern);
         pattern
     }

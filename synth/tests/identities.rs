@@ -8,7 +8,7 @@ use smt::config::Config;
 use smt::prover::Prover;
 use smt::verdict::Verdict;
 use std::collections::HashMap;
-use synth::canonical::spread;
+use synth::canonical::sink_extensions;
 use synth::matching::{Facts, match_element};
 use synth::reach::identities::{spellings, written};
 
@@ -67,7 +67,7 @@ fn several_steps_stay_equal() {
     for (seed, t) in applications(8).into_iter().enumerate() {
         let whole = b::smax(t, b::extract(b::sext(t, 64), 0, t.width()));
         if let Some(other) = written(whole, 3, seed as u64) {
-            let plain = prover.prove_equal(other, spread(other));
+            let plain = prover.prove_equal(other, sink_extensions(other));
             assert!(matches!(plain, Verdict::Proved(_)), "{other}: {plain:?}");
             let verdict = prover.prove_equal(whole, other);
             assert!(
@@ -86,13 +86,13 @@ fn spellings_become_plain() {
     for t in applications(16) {
         let (op, args) = t.as_app().expect("an application");
         for other in spellings(op, args, t) {
-            let plain = spread(other);
+            let plain = sink_extensions(other);
             let verdict = prover.prove_equal(t, plain);
             assert!(
                 matches!(verdict, Verdict::Proved(_)),
                 "{other} is not {plain}"
             );
-            if plain != spread(t) {
+            if plain != sink_extensions(t) {
                 kept.push(t.to_string());
             }
         }

@@ -288,7 +288,7 @@ fn parts_of_a_build_merge_to_the_bytes_of_a_whole_one() {
     let log = text(&merged.stdout);
     assert_eq!(merged.status.code(), Some(0), "{}", text(&merged.stderr));
     assert!(
-        log.contains("left to the merge: 0 bodies, 0 readings"),
+        log.contains("left to the merge: 0 bodies, 0 candidates"),
         "{log}"
     );
     let same = |other: &str| {
@@ -318,7 +318,7 @@ fn parts_of_a_build_merge_to_the_bytes_of_a_whole_one() {
         three,
     ]);
     let log = text(&merged.stdout);
-    let nothing = "left to the merge: 0 bodies, 0 readings, 0 elements";
+    let nothing = "left to the merge: 0 bodies, 0 candidates, 0 elements";
     assert!(log.contains(nothing), "{log}{}", text(&merged.stderr));
     same("twice");
     let over = build(&["--shard", "1/2", "-o", one, "--merge", one, two, three]);

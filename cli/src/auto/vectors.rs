@@ -61,7 +61,7 @@ const SCALAR: &str = "scalar";
 const END: &str = "end";
 
 /// A schedule that was cached.
-struct Kept {
+struct CachedSchedule {
     directives: Vec<Directive>,
     scheduled: Scheduled,
     scalar: Vec<(Span, String)>,
@@ -220,7 +220,7 @@ fn key(
 }
 
 /// The schedule that is cached, when it can be applied.
-fn cached(kernel: &Kernel, key: &Key) -> Option<Kept> {
+fn cached(kernel: &Kernel, key: &Key) -> Option<CachedSchedule> {
     let text = assets::store().get(SCHEDULES, key)?;
     let (mut directives, mut scalar) = (Vec::new(), Vec::new());
     for line in text.strip_suffix(END)?.lines() {
@@ -235,7 +235,7 @@ fn cached(kernel: &Kernel, key: &Key) -> Option<Kept> {
         }
     }
     let scheduled = schedule::apply_directives(kernel, &directives).ok()?;
-    Some(Kept {
+    Some(CachedSchedule {
         directives,
         scheduled,
         scalar,

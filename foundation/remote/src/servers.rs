@@ -145,7 +145,7 @@ impl Server {
             Ok(None) => Err(io::Error::other("its answer has no end")),
             Ok(Some(Ok(found))) => Ok(Some(found)),
             Ok(Some(Err(error))) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Ok(Some(Err(error))) => Err(self.told(&error)),
+            Ok(Some(Err(error))) => Err(self.io_error(&error)),
         }
     }
 
@@ -174,7 +174,7 @@ impl Server {
     }
 
     /// What a server says, on one line.
-    fn told(&self, error: &opendal::Error) -> io::Error {
+    fn io_error(&self, error: &opendal::Error) -> io::Error {
         let status = status(error);
         if let (Kind::S3, Some(404)) = (&self.url.kind, status) {
             // An object that is not there is no error; what is not there is what holds objects.

@@ -74,12 +74,12 @@ pub struct Store(Arc<Inner>);
 struct Inner {
     backend: Box<dyn Backend>,
     shared: Option<Shared>,
-    reported: Mutex<Told>,
+    reported: Mutex<Problems>,
 }
 
 /// What went wrong.
 #[derive(Default)]
-struct Told {
+struct Problems {
     problems: Vec<Diagnostic>,
     cannot_write: bool,
 }
@@ -220,7 +220,7 @@ impl Store {
             .push(Diagnostic::warning(message).hint(hint));
     }
 
-    fn reported(&self) -> std::sync::MutexGuard<'_, Told> {
+    fn reported(&self) -> std::sync::MutexGuard<'_, Problems> {
         self.0
             .reported
             .lock()

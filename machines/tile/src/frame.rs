@@ -54,7 +54,7 @@ pub fn changed(machine: &Machine, scalars: usize, code: &[Placed]) -> BTreeSet<u
 /// What the machine lacks for it.
 pub fn frame(machine: &Machine, changed: &BTreeSet<u32>) -> Result<Frame, String> {
     let abi = convention(machine)?;
-    let kept = abi.kept(|r| changed.contains(&r));
+    let kept = abi.saved_among(|r| changed.contains(&r));
     if kept.is_empty() {
         return Ok(Frame::default());
     }

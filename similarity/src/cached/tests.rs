@@ -1,4 +1,4 @@
-//! Kept readings are those that would be found anew, and text that is something else is
+//! Cached candidates are those that would be found anew, and text that is something else is
 //! nothing.
 
 use super::{CanonicalCache, key};
@@ -100,7 +100,7 @@ fn what_is_kept_changes_nothing() {
 }
 
 #[test]
-fn readings_come_back_as_they_were() {
+fn candidates_come_back_as_they_were() {
     let prover = Prover::new(Config::default());
     let (all, first) = (instructions(), CanonicalCache::default());
     classify_cached(&all, &prover, &first, &Proofs::default(), &|_, _, _| {});
@@ -119,7 +119,7 @@ fn readings_come_back_as_they_were() {
 }
 
 #[test]
-fn what_is_no_text_of_readings_is_nothing() {
+fn what_is_no_text_of_candidates_is_nothing() {
     let prover = Prover::new(Config::default());
     let first = CanonicalCache::default();
     classify_cached(

@@ -1,6 +1,6 @@
 //! Instructions that mean the same although they look different.
 //!
-//! In: the chosen readings. Out: some of them replaced. Instructions are evaluated on fixed
+//! In: the chosen candidates. Out: some of them replaced. Instructions are evaluated on fixed
 //! inputs under every order of their operands of equal width; those that agree are asked of
 //! the prover, and what is proved takes the other's reading, operands permuted. Evaluation
 //! only suggests; it proves nothing.
@@ -39,7 +39,7 @@ pub(crate) struct Sampled {
 /// Instructions that looked the same on the inputs: the one, the other, why it did not join.
 pub(super) type Unjoined = (usize, usize, Apart);
 
-/// Replaces readings of instructions that mean what an earlier one of a larger bucket means;
+/// Replaces candidates of instructions that mean what an earlier one of a larger bucket means;
 /// returns how many, and which only looked like it.
 pub(super) fn join(
     instructions: &[Instruction],

@@ -54,10 +54,10 @@ const WORDS: Words<Rule> = Words {
 /// What is wrong with the text.
 pub(super) fn parse(source: &Source, span: Span) -> Result<Block, Vec<Diagnostic>> {
     let text = reading::text(source, span)?;
-    let laid_out = lay_out(text).map_err(|r| r.moved(span.start).told(source))?;
+    let laid_out = lay_out(text).map_err(|r| r.moved(span.start).diagnostics(source))?;
     let body = reading::pairs::<Grammar, _>(Rule::body, &laid_out, (source, span.start), &WORDS)?;
     let builder = Builder { base: span.start };
-    builder.block(body).map_err(|r| r.told(source))
+    builder.block(body).map_err(|r| r.diagnostics(source))
 }
 
 /// What the writer may have meant: another keyword of the line, a `;`, an indentation.

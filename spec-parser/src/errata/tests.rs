@@ -1,6 +1,6 @@
 //! Errata, by example.
 
-use super::{Told, alternatives, parse};
+use super::{VendorText, alternatives, parse};
 use crate::signature::{Returned, Signature};
 use expect_test::expect;
 use semantics::diagnostic::render;
@@ -149,26 +149,26 @@ fn one_text_replaces_another_only_once() {
 
 #[test]
 fn an_erratum_mends_only_the_texts_that_it_names() {
-    let told = Told::of("dst := a\n", &signature());
-    let spaced = Told::of("  dst :=   a", &signature());
-    assert_eq!(told.body, spaced.body, "blanks do not matter");
-    let other = Told::of("dst := a + 1", &signature());
-    let mark = format!("  texts: {:08x}\n  wrong", told.body);
+    let found = VendorText::of("dst := a\n", &signature());
+    let spaced = VendorText::of("  dst :=   a", &signature());
+    assert_eq!(found.body, spaced.body, "blanks do not matter");
+    let other = VendorText::of("dst := a + 1", &signature());
+    let mark = format!("  texts: {:08x}\n  wrong", found.body);
     let of = |text: &str| {
         let errata = parse(&Source::new("errata.yaml", text)).expect("the text is right");
         std::sync::Arc::clone(&errata.of("_mm_f")[0])
     };
     let bound = of(&TEXT.replacen("  wrong", &mark, 1));
-    assert!(bound.is_about(told) && !bound.is_about(other));
-    assert!(of(TEXT).is_about(told) && of(TEXT).is_about(other));
+    assert!(bound.is_about(found) && !bound.is_about(other));
+    assert!(of(TEXT).is_about(found) && of(TEXT).is_about(other));
     // What only operands are mended in is bound to their declarations.
     let (head, _) = TEXT.split_once("    pseudocode").expect("it has a text");
-    let mark = format!("  texts: {:08x}\n  wrong", told.declared);
+    let mark = format!("  texts: {:08x}\n  wrong", found.declared);
     let declared = of(&head.replacen("  wrong", &mark, 1));
-    assert!(declared.is_about(told) && declared.is_about(other));
+    assert!(declared.is_about(found) && declared.is_about(other));
     let mut changed = signature();
     changed.operands[0].element = Element::Signed(32);
-    assert!(!declared.is_about(Told::of("dst := a", &changed)));
+    assert!(!declared.is_about(VendorText::of("dst := a", &changed)));
     let wrong = TEXT.replacen("  wrong", "  texts: 12 x\n  wrong", 1);
     assert!(parse(&Source::new("errata.yaml", wrong)).is_err());
 }

@@ -26,10 +26,10 @@ const WORDS: Words<Rule> = Words {
 /// What is wrong with the text.
 pub(super) fn parse(source: &Source, span: Span) -> Result<Block, Vec<Diagnostic>> {
     let text = reading::text(source, span)?;
-    nesting::check(text).map_err(|r| r.moved(span.start).told(source))?;
+    nesting::check(text).map_err(|r| r.moved(span.start).diagnostics(source))?;
     let body = reading::pairs::<Grammar, _>(Rule::body, text, (source, span.start), &WORDS)?;
     let builder = Builder::new(text, span.start);
-    builder.body(body).map_err(|r| r.told(source))
+    builder.body(body).map_err(|r| r.diagnostics(source))
 }
 
 /// What the writer may have meant: a keyword, a `;`, an operator.

@@ -6,7 +6,7 @@
 
 use super::vendor::{Entry, read};
 use super::{Intel, lower, parser};
-use crate::errata::{Errata, Erratum, Told};
+use crate::errata::{Errata, Erratum, VendorText};
 use crate::lowering_cache::{self, LoweringCache, Meaning};
 use crate::pseudocode::Dialect as _;
 use crate::pseudocode::ast::Block;
@@ -203,9 +203,9 @@ fn one(entry: &Entry, source: &Source, errata: &Errata, cached: &LoweringCache) 
         ..Outcome::default()
     };
     let mut signature = entry.signature();
-    let told = Told::of(source.slice(span), &signature);
+    let text = VendorText::of(source.slice(span), &signature);
     let errata = errata.of(&entry.name).iter();
-    let errata: Vec<_> = errata.filter(|e| e.is_about(told)).cloned().collect();
+    let errata: Vec<_> = errata.filter(|e| e.is_about(text)).cloned().collect();
     let errata = errata.as_slice();
     for erratum in errata {
         erratum.correct_signature(&mut signature);

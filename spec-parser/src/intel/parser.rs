@@ -35,10 +35,10 @@ const WORDS: Words<Rule> = Words {
 /// What is wrong with the text.
 pub fn parse(source: &Source, span: Span, xml: bool) -> Result<Block, Vec<Diagnostic>> {
     let text = reading::text(source, span)?;
-    let laid_out = lay_out(text, xml).map_err(|r| r.moved(span.start).told(source))?;
+    let laid_out = lay_out(text, xml).map_err(|r| r.moved(span.start).diagnostics(source))?;
     let body = reading::pairs::<Grammar, _>(Rule::body, &laid_out, (source, span.start), &WORDS)?;
     let builder = Builder { base: span.start };
-    builder.body(body).map_err(|r| r.told(source))
+    builder.body(body).map_err(|r| r.diagnostics(source))
 }
 
 /// What the writer may have meant: a keyword of the line, or the end of a block.

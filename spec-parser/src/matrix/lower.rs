@@ -95,7 +95,7 @@ pub(crate) fn lower<'a>(body: &'a [Statement], scope: &'a Scope<'a>) -> Result<M
         last: body.last(),
     };
     machine.run(body)?;
-    machine.kept();
+    machine.doubt_partly_written();
     let blanks = machine.blanks;
     let operands = machine.registers.into_iter();
     let operands = operands.filter(|(name, _)| !blanks.contains_key(name));
@@ -526,9 +526,9 @@ impl Execution<'_> {
     }
 
     /// Doubts registers of which a part is written, and the rest is whatever it was.
-    fn kept(&mut self) {
+    fn doubt_partly_written(&mut self) {
         for (name, register) in &self.registers {
-            if let Some(span) = register.kept() {
+            if let Some(span) = register.partly_written() {
                 let message = format!(
                     "not all of `{name}` is written, and nothing says that the rest is kept"
                 );

@@ -28,7 +28,7 @@ pub(super) struct Names {
     pub(super) types: BTreeMap<String, Element>,
 }
 
-fn told(source: &Source, key: &str, message: String, hint: impl Into<String>) -> Diagnostic {
+fn diagnostic(source: &Source, key: &str, message: String, hint: impl Into<String>) -> Diagnostic {
     Diagnostic::error(message)
         .at(source, place_of(source, key))
         .hint(hint)
@@ -86,14 +86,14 @@ fn named(key: &Value, source: &Source) -> Result<String, Diagnostic> {
     let hint = "this name stands in the code that is made";
     match Spelling::Identifier.check("a name of the state", &name) {
         Ok(()) => Ok(name),
-        Err(message) => Err(told(source, &name, message, hint)),
+        Err(message) => Err(diagnostic(source, &name, message, hint)),
     }
 }
 
 fn queue(name: &str, value: &Value, names: &Names, source: &Source) -> Result<Queue, Diagnostic> {
     let raw: RawQueue = serde_yaml::from_value(value.clone()).map_err(|e| {
         let message = format!("the queue `{name}` is not what was expected: {e}");
-        told(
+        diagnostic(
             source,
             name,
             message,
@@ -110,7 +110,7 @@ fn queue(name: &str, value: &Value, names: &Names, source: &Source) -> Result<Qu
         }),
         _ => {
             let message = format!("`{name}` has {entries} entries and {latency} cycles of latency");
-            Err(told(
+            Err(diagnostic(
                 source,
                 name,
                 message,
@@ -131,7 +131,7 @@ fn known_type(
             Some(near) => format!("did you mean `{near}`?"),
             None => types.keys().cloned().collect::<Vec<_>>().join(", "),
         };
-        told(source, key, format!("there is no type `{name}`"), hint)
+        diagnostic(source, key, format!("there is no type `{name}`"), hint)
     })
 }
 
@@ -143,7 +143,7 @@ fn array(
 ) -> Result<CellArray, Diagnostic> {
     let raw: RawArray = serde_yaml::from_value(value.clone()).map_err(|e| {
         let message = format!("the array `{name}` is not what was expected: {e}");
-        told(
+        diagnostic(
             source,
             name,
             message,
@@ -155,7 +155,7 @@ fn array(
     if !(1..=1 << 24).contains(&rows) || !(1..=i64::from(MAX_COLUMNS)).contains(&columns) {
         let message = format!("`{name}` cannot have {rows} rows of {columns}");
         let hint = format!("a row has 1 to {MAX_COLUMNS} cells, and there is at least one row");
-        return Err(told(source, name, message, hint));
+        return Err(diagnostic(source, name, message, hint));
     }
     let number = |n: i64| u32::try_from(n).expect("bounded above");
     Ok(CellArray {
@@ -181,7 +181,7 @@ fn field(
         },
         None => serde_yaml::from_value(value.clone()).map_err(|e| {
             let message = format!("the field `{name}` is not what was expected: {e}");
-            told(
+            diagnostic(
                 source,
                 name,
                 message,
@@ -198,7 +198,7 @@ fn field(
         .filter(|n| (1..=1024).contains(n))
         .ok_or_else(|| {
             let message = format!("there cannot be {count} of `{name}`");
-            told(source, name, message, "1 to 1024")
+            diagnostic(source, name, message, "1 to 1024")
         })?;
     Ok(ConfigField {
         name: name.to_owned(),

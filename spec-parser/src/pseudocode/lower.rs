@@ -27,7 +27,7 @@ use super::ast::{Block, ExprKind, Name, Statement, StatementKind};
 use crate::lowering_cache::{self, LoweringCache, Meaning};
 use crate::roll::roll;
 use crate::signature::Signature;
-use machine::{Execution, Fault, Frame, Run, Slot, told};
+use machine::{Execution, Fault, Frame, Run, Slot, fault_with_hint};
 use register::{Piece, Register};
 use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::instruction::{Constants, Element, Instruction, Origin, Output};
@@ -307,7 +307,7 @@ impl Execution {
             (None, Some(name)) => format!("the result is called `{own}`; this assigns `{name}`"),
             (None, None) => format!("the result is called `{own}`"),
         };
-        told("the body assigns no result", span, hint)
+        fault_with_hint("the body assigns no result", span, hint)
     }
 
     /// The bits of the result. A body that assigns none says what becomes of the operand that the

@@ -43,7 +43,7 @@ impl Refused {
         }
     }
 
-    pub(crate) fn told(self, source: &Source) -> Vec<Diagnostic> {
+    pub(crate) fn diagnostics(self, source: &Source) -> Vec<Diagnostic> {
         let diagnostic = Diagnostic::error(self.message).at(source, self.span);
         vec![diagnostic.hint(self.hint)]
     }
@@ -72,7 +72,7 @@ pub(crate) fn text(source: &Source, span: Span) -> Result<&str, Vec<Diagnostic>>
     let message = format!("this body has {} bytes", text.len());
     let hint = format!("at most {MAX_BYTES} are read");
     let start = Span::new(span.start, span.start + 1);
-    Err(Refused::new(start, message, hint).told(source))
+    Err(Refused::new(start, message, hint).diagnostics(source))
 }
 
 /// The pair of a grammar's first rule.

@@ -108,7 +108,7 @@ impl Signs {
         let products = Products::of(t);
         let orders = |[x, y]: [bool; 2]| [[x, y], [y, x]];
         let read = |p: Products| {
-            let all = p.readings();
+            let all = p.possible_signs();
             all.into_iter().flat_map(move |Signs { width, signed }| {
                 orders(signed).map(|signed| Signs { width, signed })
             })
@@ -157,7 +157,7 @@ impl Products {
     }
 
     /// How the factors may be read, as elements of the least width that holds all of them.
-    fn readings(&self) -> Vec<Signs> {
+    fn possible_signs(&self) -> Vec<Signs> {
         let both = [[false, false], [false, true], [true, false], [true, true]];
         let of = |width| both.map(|signed| Signs { width, signed });
         let read = |width| {
@@ -180,7 +180,7 @@ impl Products {
     /// What to read the other way so that the target has operations for it, where it has none for
     /// the products as they are.
     fn useful_turns(&self, candidates: &Candidates) -> Vec<Turn> {
-        let (known, read) = (candidates.products(self.wide), self.readings());
+        let (known, read) = (candidates.products(self.wide), self.possible_signs());
         if read.iter().any(|signs| known.contains(signs)) {
             return Vec::new();
         }

@@ -61,7 +61,7 @@ impl Abi {
     }
 
     /// Of some registers, those that a function must give back as they were.
-    pub fn kept(&self, changed: impl Fn(u32) -> bool) -> Vec<u32> {
+    pub fn saved_among(&self, changed: impl Fn(u32) -> bool) -> Vec<u32> {
         let kept = self.saved.iter().chain(&self.frame);
         let kept = kept.chain(std::iter::once(&self.link)).copied();
         kept.filter(|r| changed(*r)).collect()

@@ -282,13 +282,13 @@ fn sides(form: &SumOfProducts, units: &Units, bytes: (i64, i64)) -> Result<Sides
 }
 
 /// A message and a hint.
-type Told = (&'static str, &'static str);
+type MessageAndHint = (&'static str, &'static str);
 
-const NO_COLUMNS: Told = (
+const NO_COLUMNS: MessageAndHint = (
     "no loop walks neighbours both of the result and of one factor",
     "exchange dimensions, so that the last one of the result is the last of a factor",
 );
-const NO_SUM: Told = (
+const NO_SUM: MessageAndHint = (
     "no loop over products walks neighbours of the left factor",
     "exchange dimensions, so that what is summed is the last one of the left factor",
 );
@@ -298,7 +298,7 @@ fn sides_of(
     form: &SumOfProducts,
     (small, out): (i64, i64),
     transposed: Transposed,
-) -> Result<Sides, Told> {
+) -> Result<Sides, MessageAndHint> {
     let factors = [&form.sources[0].0, &form.sources[1].0];
     // The columns are neighbours in the result, and move one factor only; a loop that runs once is
     // where there is no other.

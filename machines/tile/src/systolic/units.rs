@@ -234,8 +234,8 @@ impl Units {
     }
 
     /// Whether the array can transpose these factors while it keeps that.
-    pub(crate) fn transposes(&self, kept: Stationary, transposed: Transposed) -> bool {
-        self.settings.contains(&(kept, transposed))
+    pub(crate) fn transposes(&self, stationary: Stationary, transposed: Transposed) -> bool {
+        self.settings.contains(&(stationary, transposed))
     }
 
     pub(crate) fn bytes(element: Element) -> i64 {
@@ -253,11 +253,11 @@ impl Units {
     pub(crate) fn execute(
         &self,
         a_stride: i64,
-        kept: Stationary,
+        stationary: Stationary,
         transposed: Transposed,
     ) -> Command {
         let (first, second) = &self.packings.execute;
-        let weights = flag(kept == Stationary::Weights);
+        let weights = flag(stationary == Stationary::Weights);
         let mut first = packed(first, [weights, Amount::of(a_stride)]);
         for (on, factor) in transposed.into_iter().zip(self.packings.transposed) {
             first = first.plus(&flag(on).times(factor));

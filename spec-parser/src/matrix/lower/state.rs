@@ -94,13 +94,13 @@ impl Register {
     }
 
     /// Where it was first written, when some bits of it keep what they were and nobody has read it.
-    pub(super) fn kept(&self) -> Option<Span> {
+    pub(super) fn partly_written(&self) -> Option<Span> {
         let keeps = |(&at, &piece): (&u32, &Term)| {
             let old = b::extract(self.before, at, piece.width());
             piece == old
         };
-        let kept = !self.read && self.pieces.iter().any(keeps);
-        self.written.filter(|_| kept)
+        let keeps_some = !self.read && self.pieces.iter().any(keeps);
+        self.written.filter(|_| keeps_some)
     }
 
     /// Bits from a place on that moves with loops; none when it was written.

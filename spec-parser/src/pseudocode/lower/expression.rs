@@ -5,7 +5,7 @@
 //! what they are added to is known. Places in memory are read by [`super::place`].
 
 use super::float;
-use super::machine::{Execution, Fault, Run, Slot, at, fault, told};
+use super::machine::{Execution, Fault, Run, Slot, at, fault, fault_with_hint};
 use super::place::Offset;
 use super::register::Piece;
 use super::value::{self, Class, Sym, Value};
@@ -146,7 +146,7 @@ impl Execution {
         let right = self.eval_open(y)?;
         if let (Some(k), Some(other)) = (below_zero(y), opposite(op)) {
             let message = format!("this shifts by {k}");
-            return told(message, y.span, format!("write `{other} {}`", -k));
+            return fault_with_hint(message, y.span, format!("write `{other} {}`", -k));
         }
         at(self.apply(op, left, right), span)
     }

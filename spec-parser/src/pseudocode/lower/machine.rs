@@ -51,7 +51,11 @@ pub(crate) fn at<T>(computed: Computed<T>, span: Span) -> Run<T> {
 }
 
 /// A fault with a hint.
-pub(crate) fn told<T>(message: impl Into<String>, span: Span, hint: impl Into<String>) -> Run<T> {
+pub(crate) fn fault_with_hint<T>(
+    message: impl Into<String>,
+    span: Span,
+    hint: impl Into<String>,
+) -> Run<T> {
     Err(Box::new(Fault {
         message: message.into(),
         span,
@@ -650,7 +654,7 @@ impl Execution {
         }
         match v.width() {
             Some(own) if own == width => Ok(()),
-            Some(own) => told(
+            Some(own) => fault_with_hint(
                 format!("this has {own} bits, not {width}"),
                 span,
                 match own > width {
@@ -660,7 +664,7 @@ impl Execution {
                     ),
                 },
             ),
-            None => told(
+            None => fault_with_hint(
                 format!("this is no value of {width} bits"),
                 span,
                 format!("a slice of an integer has a width: `x<{}:0>`", width - 1),

@@ -5,7 +5,7 @@
 
 use super::expression::{extent, of_piece};
 use super::float;
-use super::machine::{Execution, Run, Slot, as_bits, at, class_of, fault, told};
+use super::machine::{Execution, Run, Slot, as_bits, at, class_of, fault, fault_with_hint};
 use super::memory::{self, Address};
 use super::register::{Piece, Register};
 use super::value::{self, Class, Computed, Sym, Value};
@@ -265,7 +265,7 @@ impl Execution {
             Width::Bits(width) | Width::Reversed(width) => width,
             Width::Empty => {
                 let hint = "the number of the highest bit comes first, and is not less than that of the lowest";
-                return told("this slice has no bits", span, hint);
+                return fault_with_hint("this slice has no bits", span, hint);
             }
             Width::UpTo(_) => return fault("the width of this slice depends on operands", span),
             Width::Max => match &slot {
@@ -515,7 +515,7 @@ impl Execution {
                 count - 1
             ),
         };
-        told(message, span, hint)
+        fault_with_hint(message, span, hint)
     }
 
     /// Notes that bits are about to be written.

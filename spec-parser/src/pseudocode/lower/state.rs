@@ -3,7 +3,7 @@
 //!
 //! In: the text of a body. Out: which of them it names. Each is a free variable of the
 //! meaning, and one that is written is an output of its name, as memory is; instructions that
-//! use them are told apart by [`is_of_the_machine`], since their results are no functions of
+//! use them are fault_with_hint apart by [`is_of_the_machine`], since their results are no functions of
 //! their operands. What has a number (`MSR[n]`) is a memory of its own of 64-bit words. A field
 //! (`q.LB`) is a variable whose name has `_` for the point. What is saved and restored as a
 //! whole, and tiles, are not here.
