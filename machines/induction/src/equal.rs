@@ -12,7 +12,7 @@ use crate::region::Region;
 use crate::space::Space;
 use crate::state::State;
 use crate::stop::Stop;
-use crate::sums::{Sums, adds, linear, nested, sums};
+use crate::sums::{Sums, adds, linear, nested, sums, wrapped};
 use crate::value::{Leaf, Leaves, Value, added, addends};
 use semantics::build as b;
 use semantics::op::OpCode;
@@ -219,7 +219,7 @@ impl Comparison<'_> {
         }
         if adds(self.leaves, wanted) && adds(self.leaves, found) {
             let (a, b) = (sums(self.leaves, wanted)?, sums(self.leaves, found)?);
-            if a.constant == b.constant && a.is(&b, &mut |x, y| self.one_kind(x, y)) {
+            if a.more_than(&b, &mut |x, y| self.one_kind(x, y)) == Some(0) {
                 return Ok(true);
             }
         }
@@ -324,21 +324,27 @@ impl Comparison<'_> {
         if plain.is_empty() {
             return Ok(rest);
         }
-        let form = sums(self.leaves, added(&plain, term.width()))?;
+        let mut form = sums(self.leaves, added(&plain, term.width()))?;
         let width = form.width;
-        let constant = b::add(rest, Term::bv(width, form.constant));
+        // Numbers alone are a constant.
+        if form.has_numbers()
+            && let Some(constant) = form.written_out().filter(|w| w.kinds.is_empty())
+        {
+            form = constant;
+        }
         if form.kinds.is_empty() {
-            return Ok(constant);
+            return Ok(b::add(rest, Term::bv(width, form.constant)));
         }
         let mut known = std::mem::take(&mut self.known);
         let seen = self.seen(&known, &form);
-        let variable = seen.unwrap_or_else(|| {
+        let (variable, constant) = seen.unwrap_or_else(|| {
             let new = Term::var(&format!("sum{}", known.len()), Sort::Bv(width));
+            let constant = form.constant;
             known.push((form, new, added(&plain, width)));
-            new
+            (new, constant)
         });
         self.known = known;
-        Ok(b::add(variable, constant))
+        Ok(b::add(variable, b::add(rest, Term::bv(width, constant))))
     }
 
     /// Whether an addend is part of a sum over rounds, which are of these arrays where others are apart.
@@ -354,8 +360,9 @@ impl Comparison<'_> {
         rounds.flat_map(|p| self.leaves.arrays(*p)).collect()
     }
 
-    /// What stands for a sum that occurred, was taken away, or whose low bits these are: of the widest.
-    fn seen(&mut self, known: &[(Sums, Term, Term)], form: &Sums) -> Option<Term> {
+    /// What stands for a sum that occurred, was taken away, or whose low bits these are, of the widest, and
+    /// the constant that is added to it.
+    fn seen(&mut self, known: &[(Sums, Term, Term)], form: &Sums) -> Option<(Term, i128)> {
         let mut wider: Vec<_> = known.iter().filter(|k| k.0.width >= form.width).collect();
         wider.sort_by_key(|k| std::cmp::Reverse(k.0.width));
         wider.into_iter().find_map(|(of, variable, term)| {
@@ -363,12 +370,15 @@ impl Comparison<'_> {
                 .then(|| sums(self.leaves, b::extract(*term, 0, form.width)).ok());
             let of = low.unwrap_or_else(|| Some(of.clone()))?;
             let variable = b::extract(*variable, 0, form.width);
-            let mut is =
-                |of: &Sums| form.may_be(of) && form.is(of, &mut |a, b| self.one_kind(a, b));
-            if is(&of) {
-                return Some(variable);
+            let mut constant = |of: &Sums| {
+                let mut alike = |a, b| self.one_kind(a, b);
+                let more = form.may_be(of).then(|| form.more_than(of, &mut alike));
+                Some(wrapped(of.constant + more??, form.width))
+            };
+            if let Some(constant) = constant(&of) {
+                return Some((variable, constant));
             }
-            is(&of.negated()).then(|| b::neg(variable))
+            Some((b::neg(variable), constant(&of.negated())?))
         })
     }
 

@@ -7,6 +7,7 @@
 //! kind by their shape, and their places move with the rest (module `nested`).
 
 pub(crate) mod nested;
+mod written;
 
 use crate::linear::{Counter, Linear, Replaced};
 use crate::places::same_places;
@@ -459,17 +460,22 @@ fn join_along(boxes: &mut Vec<Box>, steps: &[i64]) {
 }
 
 impl Sums {
-    /// The same, taken away; constants aside.
+    /// The same, taken away.
     pub(crate) fn negated(&self) -> Sums {
         let mut out = self.clone();
         for of in out.kinds.values_mut().flatten() {
             of.times = wrapped(-of.times, self.width);
         }
+        out.constant = wrapped(-out.constant, self.width);
         out
     }
 
-    /// Whether both may be equal: they have as many parts.
+    /// Whether both may be equal but for constants: they have as many parts, or numbers that may be
+    /// constants.
     pub(crate) fn may_be(&self, other: &Sums) -> bool {
+        if self.has_numbers() || other.has_numbers() {
+            return true;
+        }
         let parts = |s: &Sums| {
             let boxes = s.kinds.values().flatten();
             let sizes = boxes.map(|b| {
@@ -482,8 +488,36 @@ impl Sums {
         parts(self) == parts(other) && first(self) == first(other)
     }
 
-    /// Whether both add the same, constants aside; `alike` says whether two kinds are one.
-    pub(crate) fn is(&self, other: &Sums, alike: &mut dyn FnMut(Term, Term) -> bool) -> bool {
+    /// Whether numbers that loops move are added, or multiply what is.
+    pub(crate) fn has_numbers(&self) -> bool {
+        let boxes = self.kinds.values().flatten();
+        boxes.flat_map(|b| &b.places).any(|p| p.0.is_none())
+    }
+
+    /// The same with each round of numbers by itself, where these are few.
+    pub(crate) fn written_out(&self) -> Option<Sums> {
+        written::out(self)
+    }
+
+    /// The constant that is more in this one, where both add the same but for constants; `alike` says
+    /// whether two kinds are one.
+    pub(crate) fn more_than(
+        &self,
+        other: &Sums,
+        alike: &mut dyn FnMut(Term, Term) -> bool,
+    ) -> Option<i128> {
+        let more = |a: &Sums, b: &Sums| wrapped(a.constant - b.constant, a.width);
+        if self.adds_alike(other, alike) {
+            return Some(more(self, other));
+        }
+        if !self.has_numbers() && !other.has_numbers() {
+            return None;
+        }
+        let (a, b) = (self.written_out()?, other.written_out()?);
+        a.adds_alike(&b, alike).then(|| more(&a, &b))
+    }
+
+    fn adds_alike(&self, other: &Sums, alike: &mut dyn FnMut(Term, Term) -> bool) -> bool {
         if self.width != other.width || self.kinds.len() != other.kinds.len() {
             return false;
         }

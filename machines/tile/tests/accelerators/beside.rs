@@ -231,6 +231,28 @@ fn operations_on_results_of_operations_are_proved() {
 }
 
 #[test]
+fn sums_with_numbers_of_loops_are_proved() {
+    for machine in ["rvm", "amx", "gemmini"] {
+        let board = Board::new(described(machine));
+        for (value, done) in [
+            ("i32(a[i, p]) * i32(p)", "s + i32(i) * 7"),
+            ("i32(a[i, p]) * (i32(p) - 20)", "s"),
+            ("i32(a[i, p]) + i32(p) * 3", "max(s, 0)"),
+            ("i32(a[i, p]) * i32(p) * i32(b[i, p])", "s - i32(i)"),
+        ] {
+            for k in [5, 40] {
+                let text = format!(
+                    "kernel t(m: size, k: size, a: in i16[m, k], b: in i16[m, k], c: out i32[m]) {{ \
+                     for i in 0..m {{ var s: i32 = 0; for p in 0..k {{ s += {value}; }} c[i] = {done}; }} }}"
+                );
+                let sizes = [("m", 6), ("k", k)];
+                assert_eq!(limit(&board, &text, &sizes), None, "{machine}: {text}");
+            }
+        }
+    }
+}
+
+#[test]
 fn scalars_of_a_whole_kernel_are_known_in_all_of_it() {
     for machine in ["rvm", "amx", "gemmini"] {
         let board = Board::new(described(machine));
