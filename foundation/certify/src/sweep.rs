@@ -8,9 +8,10 @@ use semantics::bits::Bits;
 use semantics::eval::{CompiledTerms, Input};
 use semantics::random::Random;
 use semantics::sort::Sort;
+use semantics::subst::parts_first;
 use semantics::term::Term;
 use semantics::value::Value;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 /// Inputs that are run.
 const SAMPLES: usize = 128;
@@ -88,21 +89,6 @@ fn drawn(random: &mut Random, sort: Sort, sample: usize) -> Value {
         bits = bits.insert(lo, &Bits::from_u64(16, piece).trunc(size));
     }
     Value::Bv(bits)
-}
-
-/// All parts of terms, each once and after its own.
-fn parts_first(terms: &[Term]) -> Vec<Term> {
-    let (mut seen, mut order) = (HashSet::new(), Vec::new());
-    let mut open: Vec<(Term, bool)> = terms.iter().rev().map(|&t| (t, false)).collect();
-    while let Some((t, children_done)) = open.pop() {
-        if children_done {
-            order.push(t);
-        } else if seen.insert(t) {
-            open.push((t, true));
-            open.extend(t.children().map(|c| (c, false)));
-        }
-    }
-    order
 }
 
 #[cfg(test)]

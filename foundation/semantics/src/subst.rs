@@ -5,7 +5,7 @@
 
 use crate::build;
 use crate::term::{Kind, Term};
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 /// Replaces the innermost `values.len()` bound variables of `body` (as seen from outside
 /// its binder) by `values`: `values[0]` for de Bruijn index 0 and so on.
@@ -90,6 +90,21 @@ pub fn rebuild(t: Term, mut f: impl FnMut(Term, u32) -> Term) -> Term {
         }
         _ => t,
     }
+}
+
+/// All parts of terms, each once and behind those that it is made of.
+pub fn parts_first(terms: &[Term]) -> Vec<Term> {
+    let (mut seen, mut order) = (HashSet::new(), Vec::new());
+    let mut open: Vec<(Term, bool)> = terms.iter().rev().map(|&t| (t, false)).collect();
+    while let Some((t, children_done)) = open.pop() {
+        if children_done {
+            order.push(t);
+        } else if seen.insert(t) {
+            open.push((t, true));
+            open.extend(t.children().map(|c| (c, false)));
+        }
+    }
+    order
 }
 
 /// A flat term with parts replaced by others of their sorts, the outermost first; nothing is simplified.

@@ -8,6 +8,7 @@
 
 use crate::sample;
 use semantics::sort::Sort;
+use semantics::subst::parts_first;
 use semantics::term::Term;
 use std::collections::{HashMap, HashSet};
 
@@ -44,19 +45,8 @@ pub(crate) fn alike(a: Term, b: Term, seed: u64) -> Vec<(Term, Term)> {
 
 /// The parts of a term that are words made of others, those that they are made of first.
 fn parts(term: Term) -> Vec<Term> {
-    let (mut out, mut seen, mut work) = (Vec::new(), HashSet::new(), vec![(term, false)]);
-    while let Some((next, made)) = work.pop() {
-        if made {
-            out.push(next);
-        } else if seen.insert(next) {
-            let word = matches!(next.sort(), Sort::Bool | Sort::Bv(..=64));
-            if word && next.as_app().is_some() {
-                work.push((next, true));
-            }
-            work.extend(next.children().map(|c| (c, false)));
-        }
-    }
-    out
+    let word = |t: &Term| matches!(t.sort(), Sort::Bool | Sort::Bv(..=64)) && t.as_app().is_some();
+    parts_first(&[term]).into_iter().filter(word).collect()
 }
 
 #[cfg(test)]
