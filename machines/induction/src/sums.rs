@@ -13,6 +13,7 @@ use crate::linear::{Counter, Linear, Replaced};
 use crate::places::same_places;
 use crate::stop::Stop;
 use crate::value::{Leaf, Leaves, NUMBER};
+use semantics::bits::Bits;
 use semantics::build as b;
 use semantics::op::OpCode;
 use semantics::subst::{free_vars, replace_vars};
@@ -95,8 +96,9 @@ fn sums_in(leaves: &mut Leaves, term: Term, around: &[Counter]) -> Result<Sums, 
                 .iter()
                 .map(|c| i128::from(leaves.counters.rounds(*c)));
             let times = rounds.fold(part.times, |a, b| wrapped(a.wrapping_mul(b), width));
-            let value = i128::from(bits.low_u64());
-            out.constant = wrapped(out.constant + times.wrapping_mul(value), width);
+            let more =
+                multiple(bits, times).ok_or_else(|| Stop::because("a constant is too wide"))?;
+            out.constant = wrapped(out.constant.wrapping_add(more), width);
             continue;
         }
         let (kind, found) = boxed(leaves, part, around, width)?;
@@ -114,6 +116,11 @@ pub(crate) fn wrapped(n: i128, width: u32) -> i128 {
         128.. => n,
         _ => n.rem_euclid(1_i128 << width),
     }
+}
+
+/// So many times a constant, as a number that wraps at 128 bits; none of more bits.
+fn multiple(bits: &Bits, times: i128) -> Option<i128> {
+    Some(times.wrapping_mul(bits.to_u128()?.cast_signed()))
 }
 
 /// The parts of a part, where it is a sum, a difference or a multiple.
@@ -319,6 +326,11 @@ fn boxed(
 }
 
 impl Box {
+    /// Whether a number that loops move is among its places.
+    fn has_numbers(&self) -> bool {
+        self.places.iter().any(|p| p.0.is_none())
+    }
+
     /// Steps forward, none that only goes on where another ends, in order.
     fn tidied(mut self) -> Result<Box, Stop> {
         for side in &mut self.sides {
@@ -490,13 +502,7 @@ impl Sums {
 
     /// Whether numbers that loops move are added, or multiply what is.
     pub(crate) fn has_numbers(&self) -> bool {
-        let boxes = self.kinds.values().flatten();
-        boxes.flat_map(|b| &b.places).any(|p| p.0.is_none())
-    }
-
-    /// The same with each round of numbers by itself, where these are few.
-    pub(crate) fn written_out(&self) -> Option<Sums> {
-        written::out(self)
+        self.kinds.values().flatten().any(Box::has_numbers)
     }
 
     /// The constant that is more in this one, where both add the same but for constants; `alike` says

@@ -4,7 +4,7 @@
 //! A number in a loop is a place like an element of an array; in rounds that a program has outside of
 //! loops it is a constant, and both are one in this form.
 
-use super::{Box, Place, Sums, joined, wrapped};
+use super::{Box, Place, Sums, joined, multiple, wrapped};
 use semantics::op::OpCode;
 use semantics::subst::{free_vars, replace_vars};
 use semantics::term::Term;
@@ -13,44 +13,40 @@ use std::collections::HashMap;
 /// Rounds that are written out at most.
 const MOST: i64 = 1 << 9;
 
-/// The same sum with numbers as constants, and factors that are constants as how often a part is added; none
-/// where there are too many rounds of numbers.
-pub(super) fn out(of: &Sums) -> Option<Sums> {
-    let numbered = |b: &&Box| b.places.iter().any(|p| p.0.is_none());
-    let all = of.kinds.values().flatten();
-    let rounds = |b: &Box| b.sides.iter().map(|s| s.rounds).product::<i64>();
-    let count: i64 = all.filter(numbered).map(rounds).sum();
-    if count > MOST {
-        return None;
-    }
-    let mut out = Sums {
-        width: of.width,
-        constant: of.constant,
-        ..Sums::default()
-    };
-    for (&kind, boxes) in &of.kinds {
-        for one in boxes {
-            for (kind, part) in constants(kind, one)? {
-                add(&mut out, kind, part)?;
+impl Sums {
+    /// The same with numbers as constants, and factors that are constants as how often a part is added; none
+    /// where there are too many rounds of numbers.
+    pub(crate) fn written_out(&self) -> Option<Sums> {
+        let numbered = self.kinds.values().flatten().filter(|b| b.has_numbers());
+        let rounds = |b: &Box| b.sides.iter().map(|s| s.rounds).product::<i64>();
+        if numbered.map(rounds).sum::<i64>() > MOST {
+            return None;
+        }
+        let mut out = Sums {
+            width: self.width,
+            constant: self.constant,
+            ..Sums::default()
+        };
+        for (&kind, boxes) in &self.kinds {
+            for one in boxes {
+                for (kind, part) in constants(kind, one)? {
+                    add(&mut out, kind, part)?;
+                }
             }
         }
+        for boxes in out.kinds.values_mut() {
+            joined(boxes, self.width);
+        }
+        out.kinds.retain(|_, boxes| !boxes.is_empty());
+        Some(out)
     }
-    for boxes in out.kinds.values_mut() {
-        joined(boxes, of.width);
-    }
-    out.kinds.retain(|_, boxes| !boxes.is_empty());
-    Some(out)
 }
 
 /// A box as boxes without numbers, one for each round; as it is where a number moves with loops around.
 fn constants(kind: Term, of: &Box) -> Option<Vec<(Term, Box)>> {
-    let numbers: Vec<usize> = (0..of.places.len())
-        .filter(|k| of.places[*k].0.is_none())
-        .collect();
-    let fixed = numbers
-        .iter()
-        .all(|k| of.places[*k].2.as_constant().is_some());
-    if numbers.is_empty() || !fixed {
+    let mut numbers = of.places.iter().filter(|p| p.0.is_none());
+    let fixed = numbers.all(|p| p.2.as_constant().is_some());
+    if !of.has_numbers() || !fixed {
         return Some(vec![(kind, of.clone())]);
     }
     rounds(of)?
@@ -58,12 +54,10 @@ fn constants(kind: Term, of: &Box) -> Option<Vec<(Term, Box)>> {
         .map(|places| {
             let kind = with_constants(kind, &places)?;
             let places = places.into_iter().filter(|p| p.0.is_some()).collect();
-            let times = of.times;
-            let sides = Vec::new();
             let part = Box {
                 places,
-                sides,
-                times,
+                sides: Vec::new(),
+                times: of.times,
             };
             Some((kind, part))
         })
@@ -120,13 +114,12 @@ fn add(out: &mut Sums, kind: Term, mut part: Box) -> Option<()> {
             (_, Some(n)) => (n, *x),
             _ => break,
         };
-        let factor = i128::from(factor.low_u64());
-        part.times = wrapped(part.times.wrapping_mul(factor), out.width);
+        part.times = wrapped(multiple(factor, part.times)?, out.width);
         kind = inner;
     }
     if let Some(bits) = kind.as_bits() {
-        let value = part.times.wrapping_mul(i128::from(bits.low_u64()));
-        out.constant = wrapped(out.constant + value, out.width);
+        let more = multiple(bits, part.times)?;
+        out.constant = wrapped(out.constant.wrapping_add(more), out.width);
         return Some(());
     }
     out.kinds.entry(kind).or_default().push(part);
