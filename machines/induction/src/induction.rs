@@ -20,7 +20,7 @@ use semantics::build as b;
 use semantics::op::{Op, OpCode};
 use semantics::range::range;
 use semantics::sort::Sort;
-use semantics::subst::replace_vars;
+use semantics::subst::{parts_first, replace_vars};
 use semantics::term::Term;
 use std::collections::{BTreeMap, HashMap};
 
@@ -454,7 +454,7 @@ impl Engine<'_> {
         })
     }
 
-    /// A running sum of fewer bits than the register that it lies in, which keeps it extended.
+    /// A running value of fewer bits than the register that it lies in, which keeps it extended.
     fn narrow(
         &mut self,
         closing: &mut Closing,
@@ -462,29 +462,37 @@ impl Engine<'_> {
         region: &Region,
         term: Term,
     ) -> Result<Option<Term>, Stop> {
-        let Some((op, inner)) = extended(term) else {
-            return Ok(None);
-        };
-        // Of what the round was handed only the low bits may matter, or it is always extended so.
-        let width = inner.width();
-        let low = Leaf::Carried(closing.frame, space, place.clone(), width);
-        let low = self.leaves.variable(low, width);
         let name = own.as_var().unwrap_or_default();
-        let wide = b::app(op, &[low]);
-        let within = replace_vars(inner, &HashMap::from([(name, wide)]));
-        if !only_low(within, wide) {
-            let first = self.before(space, place, region.width)?;
-            if b::app(op, &[b::extract(first, 0, width)]) != first {
-                return Ok(None);
+        for (op, width) in kinds(term) {
+            let low = Leaf::Carried(closing.frame, space, place.clone(), width);
+            let low = self.leaves.variable(low, width);
+            let wide = b::app(op, &[low]);
+            let there = |value| replace_vars(term, &HashMap::from([(name, value)]));
+            let Some((found, within)) = extended(there(wide)) else {
+                continue;
+            };
+            if (found, within.width()) != (op, width) {
+                continue;
             }
+            // Of what the round was handed only the low bits may matter, or it is always extended so.
+            let high = Term::var("high", Sort::Bv(region.width - width));
+            let any = there(b::concat(&[high, low]));
+            let only_low = extended(any).is_some_and(|e| e.0 == op && e.1 == within);
+            if !only_low {
+                let first = self.before(space, place, region.width)?;
+                if b::app(op, &[b::extract(first, 0, width)]) != first {
+                    continue;
+                }
+            }
+            let part = Region {
+                width,
+                value: Some(Value::Term(within)),
+                ..region.clone()
+            };
+            let running = self.running(closing, (space, number), &part, within)?;
+            return Ok(running.flatten().map(|sum| b::app(op, &[sum])));
         }
-        let part = Region {
-            width,
-            value: Some(Value::Term(within)),
-            ..region.clone()
-        };
-        let running = self.running(closing, (space, number), &part, within)?;
-        Ok(running.flatten().map(|sum| b::app(op, &[sum])))
+        Ok(None)
     }
 
     /// A term without what earlier rounds of the loop carried.
@@ -753,6 +761,22 @@ fn parts_of_sum(term: Term) -> Result<Vec<Term>, Stop> {
     }
 }
 
+/// How a term may be an extension, and of how many bits: as it is one, or as what it is made of is, whatever is
+/// made first last.
+fn kinds(term: Term) -> Vec<(Op, u32)> {
+    let of = |(op, inner): (Op, Term)| (op, inner.width());
+    if let Some(found) = extended(term) {
+        return vec![of(found)];
+    }
+    let mut all = Vec::new();
+    let parts = parts_first(&[term]).into_iter().rev();
+    for part in parts.filter(|t| t.sort() == term.sort()) {
+        let kind = extended(part).map(of);
+        all.extend(kind.filter(|kind| !all.contains(kind)));
+    }
+    all
+}
+
 /// A term as the extension of a narrower one: as it is written, or since its range says so.
 fn extended(term: Term) -> Option<(Op, Term)> {
     let width = term.width();
@@ -770,16 +794,4 @@ fn extended(term: Term) -> Option<(Op, Term)> {
     let mut all = narrower.flat_map(|bits| [(bits, OpCode::Sext), (bits, OpCode::Zext)]);
     let (bits, code) = all.find(|(bits, code)| fits(*bits, *code))?;
     Some((Op::with(code, width), b::extract(term, 0, bits)))
-}
-
-/// Whether a term occurs nowhere in another one.
-fn only_low(term: Term, wide: Term) -> bool {
-    let (mut seen, mut work) = (std::collections::HashSet::new(), vec![term]);
-    while let Some(next) = work.pop() {
-        if next == wide {
-            return false;
-        }
-        work.extend(next.children().filter(|c| seen.insert(*c)));
-    }
-    true
 }
