@@ -355,13 +355,24 @@ impl Comparison<'_> {
     fn is_in_sum(&self, part: Term, arrays: Option<&BTreeSet<u32>>) -> bool {
         let once =
             |arrays| self.leaves.depth(part) == 0 && self.leaves.arrays(part).is_disjoint(arrays);
-        !arrays.is_some_and(once) && linear(self.leaves, part, self.apart != Apart::Nothing)
+        let functions = self.apart != Apart::Nothing;
+        let apart = arrays.is_some_and(once) || functions && self.is_of_rounds(part);
+        !apart && linear(self.leaves, part, functions)
     }
 
-    /// The arrays that rounds are of.
+    /// Whether rounds of what is no sum are in a term: the same are found by what they do.
+    fn is_of_rounds(&self, term: Term) -> bool {
+        let rounds = |v: &Term| matches!(self.leaves.leaf(*v), Some(Leaf::Rounds(..)));
+        self.leaves.variables(term).iter().any(rounds)
+    }
+
+    /// The arrays that rounds are of; what is added to these before they are a function's is of others.
     fn arrays_of_rounds(&self, parts: &[Term]) -> BTreeSet<u32> {
-        let rounds = parts.iter().filter(|p| self.leaves.depth(**p) > 0);
-        rounds.flat_map(|p| self.leaves.arrays(*p)).collect()
+        let variables = parts
+            .iter()
+            .flat_map(|p| self.leaves.variables(*p).to_vec());
+        let rounds = variables.filter(|v| self.leaves.depth(*v) > 0);
+        rounds.flat_map(|v| self.leaves.arrays(v)).collect()
     }
 
     /// What stands for a sum that occurred, was taken away, or whose low bits these are, of the widest, and

@@ -193,6 +193,31 @@ fn running_values_that_are_no_sums_are_proved() {
 }
 
 #[test]
+fn extremes_are_proved_wherever_they_begin() {
+    // A value that stays may lie extended as the one that it is compared with.
+    for machine in ["rvm", "amx", "gemmini"] {
+        let board = Board::new(described(machine));
+        for (of, begin) in [
+            ("i8", "7"),
+            ("i8", "-128"),
+            ("u16", "7"),
+            ("u16", "65535"),
+            ("i32", "-9"),
+        ] {
+            for step in ["max(a[i, p], s)", "min(s, a[i, p] ^ T(p))"] {
+                let text = format!(
+                    "kernel t(n: size, k: size, a: in {of}[n, k], c: out {of}[n]) {{ for i in 0..n {{ \
+                     var s: {of} = {begin}; for p in 0..k {{ s = {}; }} c[i] = s ^ 5; }} }}",
+                    step.replace('T', of)
+                );
+                let sizes = [("n", 5), ("k", 41)];
+                assert_eq!(limit(&board, &text, &sizes), None, "{machine}: {text}");
+            }
+        }
+    }
+}
+
+#[test]
 fn what_is_made_of_a_sum_and_a_value_is_proved() {
     for machine in ["rvm", "amx", "gemmini"] {
         let board = Board::new(described(machine));
@@ -204,9 +229,11 @@ fn what_is_made_of_a_sum_and_a_value_is_proved() {
             "i32(absd(s, bias[i]))",
         ] {
             let done = format!("c[i, j] = {done};");
-            let text = product(["m, k", "i, p"], ["n, k", "j, p"], ("0", &done));
-            let sizes = [("m", 5), ("n", 18), ("k", 33)];
-            assert_eq!(limit(&board, &text, &sizes), None, "{machine}: {text}");
+            for begin in ["0", "bias[i]"] {
+                let text = product(["m, k", "i, p"], ["n, k", "j, p"], (begin, &done));
+                let sizes = [("m", 5), ("n", 18), ("k", 33)];
+                assert_eq!(limit(&board, &text, &sizes), None, "{machine}: {text}");
+            }
         }
     }
 }
@@ -260,6 +287,10 @@ fn scalars_of_a_whole_kernel_are_known_in_all_of_it() {
                     for i in 0..n { s = s ^ u32(a[i]); for j in 0..8 { \
                     s = (s >> 1) ^ select((s & 1) == 1, 3988292384, 0); } } c[0] = ~s; c[1] = s; }";
         assert_eq!(limit(&board, text, &[("n", 19)]), None, "{machine}");
+        let text = "kernel t(n: size, a: in u16[n], c: out u16[2]) { var lo: u16 = 65535; \
+                    var sum: u16 = 0; for i in 0..n { lo = min(lo, a[i]); sum = sat_add(sum, a[i]); } \
+                    c[0] = lo; c[1] = avg_floor(lo, sum); }";
+        assert_eq!(limit(&board, text, &[("n", 77)]), None, "{machine}");
     }
 }
 
