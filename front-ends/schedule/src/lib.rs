@@ -21,6 +21,7 @@
 //! The evaluator never sees a schedule: it runs the algorithm as it was written.
 
 mod access;
+mod border;
 mod buffer;
 mod copy;
 mod depend;

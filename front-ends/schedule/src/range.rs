@@ -278,7 +278,7 @@ fn point(kernel: &Kernel, words: &[String], stack: &[Symbol]) -> Result<Index, S
 }
 
 /// Replaces conditions that follow, and clamps that have no effect.
-fn decide(kernel: &mut Kernel, body: &mut [Stmt], facts: &Facts) {
+pub(super) fn decide(kernel: &mut Kernel, body: &mut [Stmt], facts: &Facts) {
     for stmt in body {
         match stmt {
             Stmt::For(f) => {

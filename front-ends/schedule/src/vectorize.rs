@@ -13,7 +13,8 @@
 mod lanes;
 
 use super::Refusal;
-use super::copy::{Copy, fresh, own_registers, substitute};
+use super::border;
+use super::copy::{fresh, own_registers, substitute};
 use super::depend;
 use super::directive::Tail;
 use super::round;
@@ -91,7 +92,7 @@ pub(super) fn vectorize(
     };
     let mut out = std::mem::take(&mut lanes_of.before);
     let after = std::mem::take(&mut lanes_of.after);
-    out.extend(ranges.loops(kernel, f, main, last));
+    out.extend(ranges.loops(kernel, f, main, last, around));
     out.extend(after);
     Ok(out)
 }
@@ -141,9 +142,15 @@ impl Ranges {
     }
 
     /// The loops: scalars before the vectors, vectors, and what is left behind them.
-    fn loops(self, kernel: &mut Kernel, f: &For, main: Body, last: Last) -> Vec<Stmt> {
+    fn loops(
+        self,
+        kernel: &mut Kernel,
+        f: &For,
+        main: Body,
+        last: Last,
+        around: &Facts,
+    ) -> Vec<Stmt> {
         let Ranges { lo, hi, count, .. } = self;
-        let smaller = |a: &Index, b: &Index| Index::Min(Box::new(a.clone()), Box::new(b.clone()));
         let larger = |a: &Index, b: &Index| Index::Max(Box::new(a.clone()), Box::new(b.clone()));
         let vectors = |(var, body): Body, lo: &Index, hi: Index, partial: bool| {
             Stmt::For(For {
@@ -159,7 +166,7 @@ impl Ranges {
         };
         let mut out = Vec::new();
         if !self.from_start {
-            out.push(scalar(kernel, f, &f.lo, &smaller(&lo, &f.hi)));
+            out.extend(border::before(kernel, f, &lo, around));
         }
         if self.full {
             out.push(vectors(main, &lo, hi, false));
@@ -170,39 +177,19 @@ impl Ranges {
         let done = Index::Div(Box::new(length), Box::new(Index::Const(count))).times(count);
         let behind = lo.plus(&done);
         match last {
-            Last::Scalars => {
-                out.push(scalar(kernel, f, &behind, &f.hi));
-                return out;
-            }
+            Last::Scalars => out.push(border::over(kernel, f, behind, hi.clone(), None, around)),
             Last::Masked(body) => out.push(vectors(body, &behind, hi.clone(), true)),
             Last::Shifted(body) => {
                 let (last, end, behind) = shift::bounds(&lo, &hi, count);
                 out.push(vectors(body, &last, end, false));
-                out.push(scalar(kernel, f, &behind, &f.hi));
-                return out;
+                out.push(border::over(kernel, f, behind, hi.clone(), None, around));
             }
         }
         if !self.to_end {
-            out.push(scalar(kernel, f, &larger(&lo, &hi), &f.hi));
+            out.extend(border::behind(kernel, f, &larger(&lo, &hi), around));
         }
         out
     }
-}
-
-/// The loop as it was, over another range.
-fn scalar(kernel: &mut Kernel, f: &For, lo: &Index, hi: &Index) -> Stmt {
-    let var = fresh(kernel, f.var);
-    let body = Copy::with(kernel, f.var, Index::Sym(var)).block(&f.body);
-    Stmt::For(For {
-        var,
-        lo: lo.clone(),
-        hi: hi.clone(),
-        step: 1,
-        body,
-        partial: false,
-        at: None,
-        span: f.span,
-    })
 }
 
 /// A sum or extreme that a loop accumulates.

@@ -225,12 +225,16 @@ fn interiors_and_tails() {
     shape(
         "kernel k(n: size, a: in u8[n], o: out u8[n]) {\n  for x in 0..n { o[x] = max(a.clamped[x - 2], a.clamped[x + 1]); }\n} schedule { vectorize x by 64; }\n",
         expect![[r#"
-            for x in 0..min(2, n) step 1
+            for x in 0..min(n, 1) step 1
               k.0: (u8, u8) -> u8
+            for x in 1..min(n, 2) step 1
+              k.1: (u8, u8) -> u8
             for x in 2..n - 64 step 64
-              k.1: (u8x64, u8x64) -> u8x64
-            for x in 2 + (max(n - 3, 0)/64)*64..n step 1
-              k.2: (u8, u8) -> u8
+              k.2: (u8x64, u8x64) -> u8x64
+            for x in 2 + (max(n - 3, 0)/64)*64..n - 1 step 1
+              k.3: (u8, u8) -> u8
+            for x in max(2, n - 1)..n step 1
+              k.4: (u8, u8) -> u8
         "#]],
     );
     shape(
@@ -252,13 +256,13 @@ fn tails_by_mask() {
     shape(
         text,
         expect![[r#"
-        for x in 0..min(1, n) step 1
-          k.0: (u8, u8) -> u8
-        for x in 1..n - 63 step 64
-          k.1: (u8x64, u8x64, u8x64) -> u8x64
-        for x in 1 + (max(n - 1, 0)/64)*64..n step 64
-          k.2: (u8x64, u8x64) -> u8x64
-    "#]],
+            for x in 0..min(n, 1) step 1
+              k.0: (u8) -> u8
+            for x in 1..n - 63 step 64
+              k.1: (u8x64, u8x64, u8x64) -> u8x64
+            for x in 1 + (max(n - 1, 0)/64)*64..n step 64
+              k.2: (u8x64, u8x64) -> u8x64
+        "#]],
     );
     let (kernels, _) = read(&Source::new("k.kernel", text));
     let lowered = schedule::apply(&kernels[0])
@@ -356,9 +360,9 @@ fn sums_of_floats_keep_their_order() {
               k.2: (f32x16, bf16x32, bf16x32) -> f32x16
             for x in 0 + (((max(n - 31, 0) + 31)/32)/2)*64..n - 31 step 32
               k.3: (f32x16, bf16x32) -> f32x16
-            for x in 0 + (max(n, 0)/32)*32..n - 1 step 2
+            for x in 0 + (n/32)*32..n - 1 step 2
               k.4: (f32, bf16, bf16) -> f32
-            for x in 0 + (max(n, 0)/32)*32 + (((max(n - (0 + (max(n, 0)/32)*32), 0) + 0)/1)/2)*2..n step 1
+            for x in 0 + (n/32)*32 + (((max(n - (0 + (n/32)*32), 0) + 0)/1)/2)*2..n step 1
               k.5: (f32, bf16) -> f32
             k.6: (f32x16) -> f32x8
             k.7: (f32x8) -> f32x4
@@ -380,7 +384,7 @@ fn blocks_of_iterations() {
                 k.0: (i32x16) -> i32x16
             for x in 0 + (((max(n, 0) + 0)/1)/64)*64..n - 15 step 16
               k.1: (i32x16) -> i32x16
-            for x in 0 + (((max(n, 0) + 0)/1)/64)*64 + (max(n - (0 + (((max(n, 0) + 0)/1)/64)*64), 0)/16)*16..n step 1
+            for x in 0 + ((n/1)/64)*64 + ((n - (0 + ((n/1)/64)*64))/16)*16..n step 1
               k.2: (i32) -> i32
             for ys in 0..m step 64
               k.3: (i32x16) -> i32x16
@@ -401,7 +405,7 @@ fn an_element_kept_in_a_register() {
               k.1: () -> i32x16
               for x in 0..k - 15 step 16
                 k.2: (i32x16, i32x16) -> i32x16
-              for x in 0 + (max(k, 0)/16)*16..k step 1
+              for x in 0 + (k/16)*16..k step 1
                 k.3: (i32, i32) -> i32
               k.4: (i32, i32x16) -> i32
               k.5: (i32) -> i32

@@ -1,0 +1,90 @@
+//! What vectors leave to scalars: iterations in which a clamped index is clamped, and those of the
+//! interior that fill no vector.
+//!
+//! In: a loop, a range of its iterations, facts. Out: the loop over that range, whose conditions and
+//! clamps are decided by it. Where the clamped iterations on a side are few for all sizes, as those
+//! of a stencil are, each is a loop of its own that runs once or not at all: most of what is clamped
+//! there is a number then, and places that are read twice are read once.
+
+use super::copy::{Copy, fresh};
+use super::range;
+use kernel::index::Index;
+use kernel::lia::Facts;
+use kernel::tree::{For, Kernel, Stmt};
+
+/// The most iterations on one side that are apart.
+const MOST_APART: i64 = 4;
+
+fn smaller(a: Index, b: Index) -> Index {
+    Index::Min(Box::new(a), Box::new(b))
+}
+
+fn larger(a: Index, b: Index) -> Index {
+    Index::Max(Box::new(a), Box::new(b))
+}
+
+/// The loop over the range from `lo` to `hi`; `is`: what the loop variable is in the one iteration.
+pub(super) fn over(
+    kernel: &mut Kernel,
+    f: &For,
+    lo: Index,
+    hi: Index,
+    is: Option<Index>,
+    around: &Facts,
+) -> Stmt {
+    let (lo, hi) = (around.without_clamps(&lo), around.without_clamps(&hi));
+    let var = fresh(kernel, f.var);
+    let value = is.unwrap_or(Index::Sym(var));
+    let mut body = Copy::with(kernel, f.var, value).block(&f.body);
+    let mut facts = around.clone();
+    facts.add_loop(var, &lo, &hi, 1);
+    range::decide(kernel, &mut body, &facts);
+    Stmt::For(For {
+        var,
+        lo,
+        hi,
+        step: 1,
+        body,
+        partial: false,
+        at: None,
+        span: f.span,
+    })
+}
+
+/// The iterations before `interior`.
+pub(super) fn before(kernel: &mut Kernel, f: &For, interior: &Index, around: &Facts) -> Vec<Stmt> {
+    let end = smaller(interior.clone(), f.hi.clone());
+    let few = (1..=MOST_APART).find(|&n| around.proves_at_most(&end, &f.lo.offset(n)));
+    let Some(few) = few else {
+        return vec![over(kernel, f, f.lo.clone(), end, None, around)];
+    };
+    let one = |n| {
+        let at = f.lo.offset(n).simplified();
+        let next = at.offset(1);
+        let inside = around.proves_at_most(&next, interior);
+        let end = smaller(if inside { f.hi.clone() } else { end.clone() }, next);
+        over(kernel, f, at.clone(), end, Some(at), around)
+    };
+    (0..few).map(one).collect()
+}
+
+/// The iterations from `interior` on, which is where no clamp has an effect any more.
+pub(super) fn behind(kernel: &mut Kernel, f: &For, start: &Index, around: &Facts) -> Vec<Stmt> {
+    let few = (1..=MOST_APART).find(|&n| around.proves_at_most(&f.hi.offset(-n), start));
+    let Some(few) = few else {
+        return vec![over(kernel, f, start.clone(), f.hi.clone(), None, around)];
+    };
+    let one = |n| {
+        let at = f.hi.offset(n - few).simplified();
+        let start = larger(start.clone(), at.clone());
+        over(
+            kernel,
+            f,
+            start,
+            at.offset(1).simplified(),
+            Some(at),
+            around,
+        )
+    };
+    (0..few).map(one).collect()
+}
