@@ -685,10 +685,11 @@ pub(crate) fn compile_window(
     (program, report, claims)
 }
 
-/// Whether a window has one lane and reads only scalars and pairs: the rest of an unrolled
-/// loop, which no vector instruction computes better.
+/// Whether a window has one lane and runs seldom, or reads only scalars and pairs: the rest of an
+/// unrolled loop, which no vector instruction computes better.
 fn is_scalar(window: &Window) -> bool {
-    window.output.lanes == 1 && window.inputs.iter().all(|i| i.ty.lanes <= 2)
+    let few = || window.inputs.iter().all(|i| i.ty.lanes <= 2);
+    window.output.lanes == 1 && (window.leftover || few())
 }
 
 impl WindowReport {

@@ -195,5 +195,6 @@ fn window(candidate: &Candidate, inputs: Vec<Input>, term: Term) -> Option<Windo
         accumulate: false,
         chains: 0,
         dealt: Vec::new(),
+        leftover: false,
     })
 }

@@ -193,6 +193,7 @@ fn guarded(kernel: &mut Kernel, registers: &[(Access, Id)], nest: For) -> For {
         step: 1,
         body,
         partial: false,
+        leftover: false,
         at: None,
         span,
     }

@@ -116,6 +116,7 @@ impl Importer<'_> {
             step: 1,
             body,
             partial: false,
+            leftover: false,
             at: Some(at),
             span: self.span,
         }

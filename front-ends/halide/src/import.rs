@@ -398,6 +398,7 @@ impl<'p> Importer<'p> {
             step: 1,
             body,
             partial: false,
+            leftover: false,
             at: None,
             span: self.span,
         })

@@ -171,6 +171,7 @@ impl Importer<'_> {
             step: i64::from(lanes),
             body: vec![all],
             partial: true,
+            leftover: false,
             at: None,
             span: self.span,
         })

@@ -281,6 +281,8 @@ pub struct For {
     /// the leading `hi - var` of `step`, see [`ActiveLanes`]. Schedules make such loops, and
     /// front ends of masks that hold for leading lanes; the checker does not.
     pub partial: bool,
+    /// Whether it is for what vectors leave over, and runs few iterations or none.
+    pub leftover: bool,
     /// The local value, a whole number of one lane that a [`Stmt::Let`] computes before, with
     /// which alone the body runs: once when it is one of the loop's values, otherwise not.
     /// That is how indices depend on data: what holds of all the loop's values holds of it.

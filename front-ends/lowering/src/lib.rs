@@ -43,6 +43,7 @@ pub fn lower(scheduled: &Scheduled) -> Result<Lowered, Vec<Diagnostic>> {
         materialized: BTreeMap::new(),
         windows: Vec::new(),
         active: None,
+        leftover: false,
         diagnostics: Vec::new(),
     };
     let facts = assumptions(kernel);
@@ -76,6 +77,8 @@ struct Lowering {
     windows: Vec<Window>,
     /// How many lanes are in use, and of how many, inside a loop whose last iteration is partial.
     active: Option<(Index, i64)>,
+    /// Whether the loop around is for what vectors leave over.
+    leftover: bool,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -93,12 +96,13 @@ impl Lowering {
                     if let Some(id) = f.at.filter(|id| !self.materialized.contains_key(id)) {
                         self.keep(id);
                     }
-                    let around = self.active.clone();
+                    let around = (self.active.clone(), self.leftover);
                     if f.partial {
                         self.active = Some((f.hi.minus(&Index::Sym(f.var)), f.step));
                     }
+                    self.leftover = f.leftover;
                     let body = self.block(&f.body, &inside);
-                    self.active = around;
+                    (self.active, self.leftover) = around;
                     nodes.push(LoweredNode::Loop(Loop {
                         var: f.var,
                         lo: f.lo.clone(),
@@ -200,6 +204,7 @@ impl Lowering {
             accumulate,
             chains: 0,
             dealt: Vec::new(),
+            leftover: self.leftover,
         };
         let others = dealt.into_iter().filter(|other| *other != term);
         made.dealt = others

@@ -85,6 +85,8 @@ pub struct Window {
     /// The same window with what is added up dealt to the lanes of the result in turn, not
     /// all neighbours together, where only the sum of all lanes is used: as good as this one.
     pub dealt: Vec<Window>,
+    /// Whether it runs seldom, for what vectors leave over: a lane of that is left to C.
+    pub leftover: bool,
 }
 
 impl Window {

@@ -23,32 +23,33 @@ fn larger(a: Index, b: Index) -> Index {
     Index::Max(Box::new(a), Box::new(b))
 }
 
-/// The loop over the range from `lo` to `hi`; `is`: what the loop variable is in the one iteration.
+/// The loop over a range; `is`: what the loop variable is in the one iteration that it has then.
 pub(super) fn over(
     kernel: &mut Kernel,
     f: &For,
-    lo: Index,
-    hi: Index,
+    (lo, hi): (Index, Index),
     is: Option<Index>,
     around: &Facts,
-) -> Stmt {
+) -> For {
     let (lo, hi) = (around.without_clamps(&lo), around.without_clamps(&hi));
     let var = fresh(kernel, f.var);
+    let leftover = is.is_some();
     let value = is.unwrap_or(Index::Sym(var));
     let mut body = Copy::with(kernel, f.var, value).block(&f.body);
     let mut facts = around.clone();
     facts.add_loop(var, &lo, &hi, 1);
     range::decide(kernel, &mut body, &facts);
-    Stmt::For(For {
+    For {
         var,
         lo,
         hi,
         step: 1,
         body,
         partial: false,
+        leftover,
         at: None,
         span: f.span,
-    })
+    }
 }
 
 /// The iterations before `interior`.
@@ -56,14 +57,20 @@ pub(super) fn before(kernel: &mut Kernel, f: &For, interior: &Index, around: &Fa
     let end = smaller(interior.clone(), f.hi.clone());
     let few = (1..=MOST_APART).find(|&n| around.proves_at_most(&end, &f.lo.offset(n)));
     let Some(few) = few else {
-        return vec![over(kernel, f, f.lo.clone(), end, None, around)];
+        return vec![Stmt::For(over(
+            kernel,
+            f,
+            (f.lo.clone(), end),
+            None,
+            around,
+        ))];
     };
     let one = |n| {
         let at = f.lo.offset(n).simplified();
         let next = at.offset(1);
         let inside = around.proves_at_most(&next, interior);
         let end = smaller(if inside { f.hi.clone() } else { end.clone() }, next);
-        over(kernel, f, at.clone(), end, Some(at), around)
+        Stmt::For(over(kernel, f, (at.clone(), end), Some(at), around))
     };
     (0..few).map(one).collect()
 }
@@ -72,19 +79,14 @@ pub(super) fn before(kernel: &mut Kernel, f: &For, interior: &Index, around: &Fa
 pub(super) fn behind(kernel: &mut Kernel, f: &For, start: &Index, around: &Facts) -> Vec<Stmt> {
     let few = (1..=MOST_APART).find(|&n| around.proves_at_most(&f.hi.offset(-n), start));
     let Some(few) = few else {
-        return vec![over(kernel, f, start.clone(), f.hi.clone(), None, around)];
+        let range = (start.clone(), f.hi.clone());
+        return vec![Stmt::For(over(kernel, f, range, None, around))];
     };
     let one = |n| {
         let at = f.hi.offset(n - few).simplified();
         let start = larger(start.clone(), at.clone());
-        over(
-            kernel,
-            f,
-            start,
-            at.offset(1).simplified(),
-            Some(at),
-            around,
-        )
+        let range = (start, at.offset(1).simplified());
+        Stmt::For(over(kernel, f, range, Some(at), around))
     };
     (0..few).map(one).collect()
 }

@@ -153,6 +153,7 @@ fn repeated(
         step,
         body: body(kernel, &starts),
         partial: false,
+        leftover: false,
         at: None,
         span: f.span,
     };
@@ -175,6 +176,7 @@ fn repeated(
             step: f.step,
             body,
             partial: false,
+            leftover: false,
             at: None,
             span: f.span,
         }));

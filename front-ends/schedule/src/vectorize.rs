@@ -160,6 +160,7 @@ impl Ranges {
                 step: count,
                 body,
                 partial,
+                leftover: false,
                 at: None,
                 span: f.span,
             })
@@ -177,12 +178,23 @@ impl Ranges {
         let done = Index::Div(Box::new(length), Box::new(Index::Const(count))).times(count);
         let behind = lo.plus(&done);
         match last {
-            Last::Scalars => out.push(border::over(kernel, f, behind, hi.clone(), None, around)),
+            Last::Scalars => out.push(Stmt::For(border::over(
+                kernel,
+                f,
+                (behind, hi.clone()),
+                None,
+                around,
+            ))),
             Last::Masked(body) => out.push(vectors(body, &behind, hi.clone(), true)),
             Last::Shifted(body) => {
                 let (last, end, behind) = shift::bounds(&lo, &hi, count);
                 out.push(vectors(body, &last, end, false));
-                out.push(border::over(kernel, f, behind, hi.clone(), None, around));
+                // Only where there is no whole vector.
+                let rest = border::over(kernel, f, (behind, hi.clone()), None, around);
+                out.push(Stmt::For(For {
+                    leftover: true,
+                    ..rest
+                }));
             }
         }
         if !self.to_end {

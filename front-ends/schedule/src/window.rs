@@ -178,6 +178,7 @@ fn copy(
             step: 1,
             body: vec![stmt],
             partial: false,
+            leftover: false,
             at: None,
             span: f.span,
         });

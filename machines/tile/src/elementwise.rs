@@ -155,6 +155,7 @@ impl Elements {
                 step: 1,
                 body: vec![single],
                 partial: false,
+                leftover: false,
                 at: None,
                 span: assign.span,
             }),

@@ -119,6 +119,7 @@ impl<'a> Checker<'a> {
             step: step?,
             body,
             partial: false,
+            leftover: false,
             at: None,
             span: var.span,
         }))

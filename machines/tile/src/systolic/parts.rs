@@ -69,6 +69,7 @@ pub(crate) fn summed(kernel: &mut Kernel, stmts: &[Stmt]) -> Option<Sum> {
         step: 1,
         body: stmts.to_vec(),
         partial: false,
+        leftover: false,
         at: None,
         span: kernel.span,
     };
@@ -133,6 +134,7 @@ fn around(dims: &[sum::Dim], body: Vec<Stmt>, sum: &Sum) -> Vec<Stmt> {
             step: 1,
             body,
             partial: false,
+            leftover: false,
             at: None,
             span: sum.span,
         })]

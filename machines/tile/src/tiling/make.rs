@@ -204,6 +204,7 @@ fn repeat((var, lo, hi, step): (Symbol, i64, i64, i64), body: Vec<Stmt>, span: S
         step,
         body,
         partial: false,
+        leftover: false,
         at: None,
         span,
     })
