@@ -22,6 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use store::object::Store;
 use synth::compile::{Compiled as Found, Outcome};
 use synth::cost::CostTable;
+use synth::estimate::nest;
 use synth::operations::TargetOperations;
 use target::{Target, Targets};
 use validate::check::judge::Judge;
@@ -226,8 +227,10 @@ pub(crate) fn code(
     scheduled: &Scheduled,
     settings: &Settings,
 ) -> Result<(String, BTreeSet<String>), Vec<Diagnostic>> {
-    let mut lowered = lowering::lower(scheduled)?;
-    let mut found = search(&lowered, settings, &|| {});
+    let kernel = scheduled.kernel();
+    let (mut lowered, mut found) = cheapest(scheduled, settings, &|lowered| {
+        Ok(search(lowered, settings, &|| {}))
+    })?;
     lowered.windows = std::mem::take(&mut found.windows);
     let placement = found.place(&lowered, &settings.operations);
     let windows = Windows {
@@ -235,7 +238,7 @@ pub(crate) fn code(
         placement: &placement,
         import: None,
     };
-    let code = emitted(&settings.c, scheduled.kernel(), &windows, settings)?;
+    let code = emitted(&settings.c, kernel, &windows, settings)?;
     Ok((code.to_string(), code.features))
 }
 
@@ -291,6 +294,41 @@ fn programs(
     Ok(found)
 }
 
+/// A kernel's windows with their programs: as its statements are written, or with what these have in
+/// common formed once, whichever costs less.
+fn cheapest(
+    scheduled: &Scheduled,
+    settings: &Settings,
+    find: &dyn Fn(&Lowered) -> Result<Found, Vec<Diagnostic>>,
+) -> Result<(Lowered, Found), Vec<Diagnostic>> {
+    let plain = lowering::lower(scheduled)?;
+    let found = find(&plain);
+    let Ok(Some(common)) = lowering::lower_in_common(scheduled) else {
+        return Ok((plain, found?));
+    };
+    let (found, other) = match (found, find(&common)) {
+        (Ok(found), Ok(other)) => (found, other),
+        // Programs that were given are those of one of them.
+        (Ok(found), Err(_)) => return Ok((plain, found)),
+        (Err(_), Ok(other)) => return Ok((common, other)),
+        (Err(wrong), Err(other)) if wrong.len() <= other.len() => return Err(wrong),
+        (Err(_), Err(other)) => return Err(other),
+    };
+    let cost = |lowered: &Lowered, found: &Found| {
+        let operations = &settings.operations;
+        let programs = found.windows.iter().zip(&found.programs);
+        let codes: Vec<Option<nest::Code>> = programs
+            .map(|(window, program)| Some(nest::Code::new(window, program.clone()?, operations)))
+            .collect();
+        let codes: Vec<Option<&nest::Code>> = codes.iter().map(Option::as_ref).collect();
+        nest::cost_of_rounds(lowered, &found.windows, &codes, operations)
+    };
+    match cost(&common, &other) < cost(&plain, &found) {
+        true => Ok((common, other)),
+        false => Ok((plain, found)),
+    }
+}
+
 /// What compiles and runs programs that need some features, with the compiler's flags for them,
 /// when this machine or the emulator of another has them; otherwise why not.
 pub(crate) fn runnable<'a>(
@@ -324,8 +362,8 @@ fn one(
             (chosen.scheduled, Some(chosen.reported), chosen.scalar)
         }
     };
-    let mut lowered = lowering::lower(&scheduled)?;
-    let mut found = programs(kernel, &lowered, settings)?;
+    let find = |lowered: &Lowered| programs(kernel, lowered, settings);
+    let (mut lowered, mut found) = cheapest(&scheduled, settings, &find)?;
     lowered.windows = std::mem::take(&mut found.windows);
     let placement = found.place(&lowered, &settings.operations);
     let windows = Windows {

@@ -140,3 +140,33 @@ fn programs_that_are_not_their_windows_are_refused() {
     let cut = &text[..text.find("(return").expect("a return")];
     refused(cut, "x86-64-v3", "error");
 }
+
+#[test]
+fn what_rows_have_in_common_is_a_program_and_read_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let kernel = "kernel grown(h: size, w: size, a: in u8[h + 2, w + 2], o: out u8[h, w]) {
+  fn row(y: index, x: index) -> u8 = max(a[y, x], a[y, x + 1], a[y, x + 2]);
+  for y in 0..h {
+    for x in 0..w { o[y, x] = max(row(y, x), row(y + 1, x), row(y + 2, x)); }
+  }
+} schedule { jam y by 4; vectorize x by 32 tail mask; }
+";
+    std::fs::write(folder.path().join("grown.kernel"), kernel).expect("a kernel");
+    let code = |from: &[&str], to: &str| {
+        let arguments = [from, &["--target", "x86-64-v3", "-o", to]].concat();
+        let (shown, code) = compile(&arguments, folder.path());
+        assert_eq!(code, Some(0), "{shown}");
+        std::fs::read_to_string(folder.path().join(to)).expect("it is there")
+    };
+    let searched = code(&["grown.kernel"], "searched.c");
+    // Six rows of three are formed once, where each of four statements would compare nine bytes.
+    let jammed = searched.split("for (int64_t y_2").next().unwrap_or("");
+    let whole = jammed.split("for (int64_t x_").nth(1).unwrap_or("");
+    let compared = whole.matches("_mm256_max_epu8(").count();
+    assert!((16..=20).contains(&compared), "{compared}: {searched}");
+    let programs = code(&["grown.kernel", "--emit", "autoir"], "grown.autoir");
+    assert!(programs.contains("common0"), "{programs}");
+    let lowered = code(&["--from-autoir", "grown.autoir"], "lowered.c");
+    let body = |text: &str| text.split_once('\n').map(|(_, rest)| rest.to_owned());
+    assert_eq!(body(&searched), body(&lowered));
+}

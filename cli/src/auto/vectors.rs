@@ -352,29 +352,37 @@ impl Evaluate for CostEstimator<'_> {
     fn cost(&mut self, directives: &[Directive]) -> Result<u64, String> {
         let scheduled = schedule::apply_directives(self.kernel, directives).map_err(first)?;
         let lowered = lowering::lower(&scheduled).map_err(first)?;
-        let first = self.given.is_none();
+        let is_given = self.given.is_none();
         let (statements, values) = self.given.unwrap_or_default();
         let most = STATEMENTS.max(4 * statements);
-        if !first && lowered.windows.len() > most {
+        if !is_given && lowered.windows.len() > most {
             return Err(format!("it writes out more than {most} statements"));
         }
-        let windows = prepared(&lowered);
-        let shapes: Vec<Shape> = windows.iter().map(Shape::of).collect();
-        self.find(&lowered, &shapes);
-        let codes: Vec<Option<&Code>> = shapes.iter().map(|s| self.known[s].as_ref()).collect();
-        let all = codes.iter().flatten().map(|c| c.program.nodes().len());
-        let (all, most) = (all.sum(), VALUES.max(2 * values));
-        if !first && all > most {
+        let (cost, all) = self.time(&lowered);
+        let most = VALUES.max(2 * values);
+        if !is_given && all > most {
             return Err(format!("it computes more than {most} values side by side"));
         }
         self.given.get_or_insert((lowered.windows.len(), all));
-        let [at, near] = &self.sizes;
-        let of = |sizes| nest::cost(&lowered, &windows, &codes, sizes, &self.settings.operations);
-        Ok(of(at) + of(near) / NEAR)
+        let common = lowering::lower_in_common(&scheduled).ok().flatten();
+        let common = common.map(|lowered| self.time(&lowered).0);
+        Ok(common.unwrap_or(cost).min(cost))
     }
 }
 
 impl CostEstimator<'_> {
+    /// What statements cost by the model, and how many values their code computes.
+    fn time(&mut self, lowered: &Lowered) -> (u64, usize) {
+        let windows = prepared(lowered);
+        let shapes: Vec<Shape> = windows.iter().map(Shape::of).collect();
+        self.find(lowered, &shapes);
+        let codes: Vec<Option<&Code>> = shapes.iter().map(|s| self.known[s].as_ref()).collect();
+        let values = codes.iter().flatten().map(|c| c.program.nodes().len());
+        let [at, near] = &self.sizes;
+        let of = |sizes| nest::cost(lowered, &windows, &codes, sizes, &self.settings.operations);
+        (of(at) + of(near) / NEAR, values.sum())
+    }
+
     /// Looks for the code of windows whose shapes are new.
     fn find(&mut self, lowered: &Lowered, shapes: &[Shape]) {
         let mut new: Vec<usize> = Vec::new();

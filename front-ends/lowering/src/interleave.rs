@@ -143,7 +143,7 @@ fn joined(
         match member(k) {
             None => out.push(stmt.clone()),
             Some(m) if keeps => {
-                let part = named(kernel, &values[m], all[m].1.lanes, &mut out);
+                let part = named(kernel, "turn", &values[m], all[m].1.lanes, &mut out);
                 parts.push((turns.places[m], part));
             }
             Some(m) => parts.push((turns.places[m], values[m].clone())),
@@ -202,12 +202,18 @@ fn whole(kernel: &Kernel, all: &[(&Assign, &Access)], places: &[i64]) -> Option<
     lies.dense(kernel, least, &lies.first, least.lanes.checked_mul(turns)?)
 }
 
-/// A value that a register of so many lanes takes first.
-pub(super) fn named(kernel: &mut Kernel, value: &Expr, lanes: u32, out: &mut Vec<Stmt>) -> Expr {
+/// A value that a register of so many lanes takes first, whose name begins with `name`.
+pub(super) fn named(
+    kernel: &mut Kernel,
+    name: &str,
+    value: &Expr,
+    lanes: u32,
+    out: &mut Vec<Stmt>,
+) -> Expr {
     let register = kernel.registers.len();
     let ty = Type { lanes, ..value.ty };
     kernel.registers.push(Register {
-        name: format!("turn{register}"),
+        name: format!("{name}{register}"),
         ty,
         parts: false,
     });

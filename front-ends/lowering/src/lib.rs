@@ -7,6 +7,7 @@
 //! are kept in a register that a window of their own computes.
 
 mod along;
+mod common;
 mod float;
 mod interleave;
 mod ops;
@@ -25,6 +26,7 @@ use schedule::Scheduled;
 use semantics::diagnostic::Diagnostic;
 use semantics::span::Span;
 use semantics::term::Term;
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use term::TermBuilder;
 
@@ -37,6 +39,21 @@ const MOST_WINDOWS: usize = 2048;
 /// A truth value that would have to be kept in a register, because what it was computed from
 /// changes before it is used; more than 2,048 statements after unrolling.
 pub fn lower(scheduled: &Scheduled) -> Result<Lowered, Vec<Diagnostic>> {
+    Ok(lowered(scheduled, false)?.0)
+}
+
+/// Lowers a kernel with what statements beside each other have in common of sums and extremes formed
+/// once; nothing where they have nothing.
+///
+/// # Errors
+/// As [`lower`].
+pub fn lower_in_common(scheduled: &Scheduled) -> Result<Option<Lowered>, Vec<Diagnostic>> {
+    let (lowered, found) = lowered(scheduled, true)?;
+    Ok(found.then_some(lowered))
+}
+
+/// A kernel that is lowered, and whether common parts were looked for and found.
+fn lowered(scheduled: &Scheduled, common: bool) -> Result<(Lowered, bool), Vec<Diagnostic>> {
     let kernel = scheduled.kernel();
     let mut lowering = Lowering {
         kernel: kernel.clone(),
@@ -44,18 +61,21 @@ pub fn lower(scheduled: &Scheduled) -> Result<Lowered, Vec<Diagnostic>> {
         windows: Vec::new(),
         active: None,
         leftover: false,
+        common: common.then_some(false),
         diagnostics: Vec::new(),
     };
     let facts = assumptions(kernel);
     let body = lowering.block(&kernel.body, &facts);
     if lowering.diagnostics.is_empty() {
         window::count_chains(&body, &mut lowering.windows);
-        Ok(Lowered {
+        let found = lowering.common == Some(true);
+        let lowered = Lowered {
             kernel: lowering.kernel,
             body,
             windows: lowering.windows,
             materialized: lowering.materialized,
-        })
+        };
+        Ok((lowered, found))
     } else {
         Err(lowering.diagnostics)
     }
@@ -79,13 +99,22 @@ struct Lowering {
     active: Option<(Index, i64)>,
     /// Whether the loop around is for what vectors leave over.
     leftover: bool,
+    /// Where parts that statements have in common are looked for: whether any were found.
+    common: Option<bool>,
     diagnostics: Vec<Diagnostic>,
 }
 
 impl Lowering {
     fn block(&mut self, body: &[Stmt], facts: &Facts) -> Vec<LoweredNode> {
         let together = interleave::together(&mut self.kernel, body, self.active.is_some());
-        let body = &*share::loads(&mut self.kernel, together);
+        let mut body = share::loads(&mut self.kernel, together);
+        if let Some(found) = &mut self.common
+            && let Some(formed) = common::parts(&mut self.kernel, &body)
+        {
+            *found = true;
+            body = Cow::Owned(formed);
+        }
+        let body = &*body;
         self.plan_lets(body);
         let mut nodes = Vec::new();
         for stmt in body {

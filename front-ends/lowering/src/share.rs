@@ -76,7 +76,7 @@ fn shared(kernel: &Kernel, body: &[Stmt], many: bool) -> Option<(Expr, usize)> {
 /// `users` behind it.
 fn take(kernel: &mut Kernel, body: &mut Vec<Stmt>, load: &Expr, at: usize, users: usize) {
     let mut before = Vec::new();
-    let register = named(kernel, load, load.ty.lanes, &mut before);
+    let register = named(kernel, "turn", load, load.ty.lanes, &mut before);
     let ExprKind::Load(access) = &load.kind else {
         return;
     };

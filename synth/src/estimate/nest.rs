@@ -90,25 +90,23 @@ pub fn cost(
     sizes: &BTreeMap<Symbol, i64>,
     operations: &TargetOperations,
 ) -> u64 {
-    let figures = Figures {
-        processor: operations.processor(),
-        registers: operations.registers().last().map_or(0, |class| class.count),
-        width: operations.widths().widest(),
-    };
-    let mut walk = Walk {
-        lowered,
-        windows,
-        codes,
-        figures,
-        values: sizes.iter().map(|(&s, &v)| (s, v)).collect(),
-        frames: vec![Frame::default()],
-        versions: HashMap::new(),
-        touched: Vec::new(),
-    };
-    walk.block(&lowered.body);
-    let outside = walk.frames.pop().expect("it was there before all loops");
-    let time = outside.round(figures) + walk.lines();
+    let mut walk = Walk::new(lowered, (windows, codes), operations);
+    walk.values = sizes.iter().map(|(&s, &v)| (s, v)).collect();
+    let time = walk.all() + walk.lines();
     time.min(1e15) as u64
+}
+
+/// What a kernel costs whose loops all have one round, wherever its data lie: for two ways to compute
+/// the same in the same loops.
+pub fn cost_of_rounds(
+    lowered: &Lowered,
+    windows: &[Window],
+    codes: &[Option<&Code>],
+    operations: &TargetOperations,
+) -> u64 {
+    let mut walk = Walk::new(lowered, (windows, codes), operations);
+    walk.once = true;
+    walk.all().min(1e15) as u64
 }
 
 /// A loop that is gone through, or all around the outermost ones.
@@ -173,9 +171,43 @@ struct Walk<'a> {
     /// How often a place has been written: what is read after that is another value.
     versions: HashMap<Place, u64>,
     touched: Vec<Touched>,
+    /// Whether each loop has one round.
+    once: bool,
+}
+
+impl<'a> Walk<'a> {
+    fn new(
+        lowered: &'a Lowered,
+        (windows, codes): (&'a [Window], &'a [Option<&'a Code>]),
+        operations: &'a TargetOperations,
+    ) -> Walk<'a> {
+        let figures = Figures {
+            processor: operations.processor(),
+            registers: operations.registers().last().map_or(0, |class| class.count),
+            width: operations.widths().widest(),
+        };
+        Walk {
+            lowered,
+            windows,
+            codes,
+            figures,
+            values: HashMap::new(),
+            frames: vec![Frame::default()],
+            versions: HashMap::new(),
+            touched: Vec::new(),
+            once: false,
+        }
+    }
 }
 
 impl Walk<'_> {
+    /// The time of all loops and statements.
+    fn all(&mut self) -> f64 {
+        self.block(&self.lowered.body);
+        let outside = self.frames.pop().expect("it was there before all loops");
+        outside.round(self.figures)
+    }
+
     /// What the processor takes for something.
     fn figure(&self, of: fn(&Processor) -> u32) -> f64 {
         f64::from(of(self.figures.processor))
@@ -204,11 +236,15 @@ impl Walk<'_> {
     fn enter(&mut self, l: &Loop) {
         let (lo, hi) = (self.value(&l.lo), self.value(&l.hi));
         let rounds = ((hi - lo).max(0) + l.step - 1) / l.step;
-        if rounds == 0 {
+        if rounds == 0 && !self.once {
             self.here().time += self.figure(|p| p.round);
             return;
         }
-        let rounds = if l.at.is_some() { 1 } else { rounds };
+        let rounds = if l.at.is_some() || self.once {
+            1
+        } else {
+            rounds
+        };
         self.values.insert(l.var, lo + (rounds - 1) / 2 * l.step);
         self.frames.push(Frame {
             var: Some(l.var),
