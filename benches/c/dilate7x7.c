@@ -1,0 +1,16 @@
+// The largest of 7 neighbours along x; the image is continued at its edges, each row in a copy.
+#include "stencil.h"
+
+enum { REACH = 3 };
+
+void dilate7x7(long h, long w, const uint8_t *restrict img, uint8_t *restrict out) {
+    uint8_t wide[w + 2 * REACH];
+    for (long y = 0; y < h; y++) {
+        uint8_t *o = out + y * w;
+        continued(w, REACH, img + y * w, wide);
+        for (long x = 0; x < w; x++) {
+            const uint8_t *p = wide + x;
+            o[x] = max8(max8(max8(p[0], p[1]), max8(p[2], p[3])), max8(max8(p[4], p[5]), p[6]));
+        }
+    }
+}

@@ -1,0 +1,10 @@
+// Products of matrices plus a tensor and a bias, negative results replaced by 0.
+#include "matmul.h"
+
+static inline int32_t relu(int32_t x) { return x > 0 ? x : 0; }
+
+void matmul_bias_add(long batch, long m, long n, long k, const int16_t *restrict a, const int16_t *restrict b,
+                     const int32_t *restrict bias, const int32_t *restrict add, int32_t *restrict c) {
+    for (long z = 0; z < batch; z++)
+        product(m, n, k, a + z * m * k, b + z * k * n, add + z * m * n, bias[z], relu, c + z * m * n);
+}
