@@ -5,7 +5,8 @@ scalars have the names that the kernel of the same name under `kernels/` gives t
 one set of data serves every way of computing it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Callable
 
 import halide as hl
@@ -26,15 +27,28 @@ class Case:
     data: Callable
     # the names of the result in the kernel file, and how much of it there is
     result: str = "out"
+    # the simple schedule, where the function that makes the case leaves it to `case`
+    schedule: Callable = lambda: None
+    # Funcs, variables and expressions that other schedules speak of
+    parts: SimpleNamespace = field(default_factory=SimpleNamespace)
 
 
+# Kernels with their simple schedules, and as the functions of the modules make them: without those
+# that are given as `schedule`.
 CASES: dict[str, Callable[[], Case]] = {}
+ALGORITHMS: dict[str, Callable[[], Case]] = {}
 
 
 def case(make):
-    """Registers a kernel under the name of its function."""
-    CASES[make.__name__] = make
-    return make
+    """Registers a kernel under the name of its function, and gives it its schedule."""
+
+    def scheduled():
+        made = make()
+        made.schedule()
+        return made
+
+    ALGORITHMS[make.__name__], CASES[make.__name__] = make, scheduled
+    return scheduled
 
 
 def image(kind, dims, name):

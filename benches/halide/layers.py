@@ -1,5 +1,7 @@
 """Layers of quantised networks."""
 
+from types import SimpleNamespace
+
 import halide as hl
 import numpy as np
 
@@ -38,9 +40,9 @@ def add():
     scaled = sat(hl.Int(16), hl.rounding_shift_right(total, hl.u32(16)))
     out = hl.Func("add")
     out[x] = hl.clamp(sat(hl.UInt(8), hl.saturating_add(scaled, i16(out_zero))), low, high)
-    out.vectorize(x, 64, hl.TailStrategy.GuardWithIf)
+    schedule = lambda: out.vectorize(x, 64, hl.TailStrategy.GuardWithIf)
     data = lambda size, rng: tensors(size, rng, zero1=3, zero2=7, multiplier1=11000, multiplier2=-9000, out_zero=5, low=5, high=225)
-    return Case("add", out, [first, second, zero1, zero2, m1, m2, out_zero, low, high], data)
+    return Case("add", out, [first, second, zero1, zero2, m1, m2, out_zero, low, high], data, schedule=schedule)
 
 
 @case
@@ -53,9 +55,9 @@ def mul():
     scaled = sat(hl.Int(16), hl.rounding_shift_right(product, hl.cast(hl.UInt(32), hl.min(shift, 15))))
     out = hl.Func("mul")
     out[x] = hl.clamp(sat(hl.UInt(8), hl.saturating_add(scaled, i16(out_zero))), low, high)
-    out.vectorize(x, 64, hl.TailStrategy.Predicate)
+    schedule = lambda: out.vectorize(x, 64, hl.TailStrategy.Predicate)
     data = lambda size, rng: tensors(size, rng, zero1=2, zero2=5, multiplier=1 << 28, shift=8, out_zero=5, low=5, high=225)
-    return Case("mul", out, [first, second, zero1, zero2, multiplier, shift, out_zero, low, high], data)
+    return Case("mul", out, [first, second, zero1, zero2, multiplier, shift, out_zero, low, high], data, schedule=schedule)
 
 
 POOLS = {"test": (1, 5, 7, 96), "small": (1, 8, 8, 64), "large": (1, 240, 135, 256)}
@@ -79,25 +81,28 @@ def pool(name, maximum, added):
     window = hl.RDom([(0, fw), (0, fh)], "window")
     total, out = hl.Func("total"), hl.Func(name)
     element = source[c, 2 * x + window.x, 2 * y + window.y, b]
+    plus_tensor = lambda value: value + tensor[c, x, y, b] if added else value
     if maximum:
         total[c, x, y, b] = low
         total[c, x, y, b] = hl.max(total[c, x, y, b], element)
-        value = total[c, x, y, b]
-        value = value + tensor[c, x, y, b] if added else value
-        out[c, x, y, b] = hl.min(value, high)
+        finish = lambda value: hl.min(plus_tensor(value), high)
     else:
         total[c, x, y, b] = hl.u16(0)
         total[c, x, y, b] += u16(element)
         count = hl.cast(hl.UInt(32), fw * fh)
         inverse = sat(hl.UInt(16), (hl.u32(0x20000) + count) / (count * hl.u32(2)))
-        value = sat(hl.UInt(8), rounding_mul_shr(total[c, x, y, b], inverse, hl.u16(16)))
-        value = value + tensor[c, x, y, b] if added else value
-        out[c, x, y, b] = hl.clamp(value, low, high)
-    out.vectorize(c, 64)
-    total.compute_at(out, c).vectorize(c)
-    total.update().reorder(c, window.x, window.y).vectorize(c)
+        mean = lambda value: sat(hl.UInt(8), rounding_mul_shr(value, inverse, hl.u16(16)))
+        finish = lambda value: hl.clamp(plus_tensor(mean(value)), low, high)
+    out[c, x, y, b] = finish(total[c, x, y, b])
+
+    def schedule():
+        out.vectorize(c, 64)
+        total.compute_at(out, c).vectorize(c)
+        total.update().reorder(c, window.x, window.y).vectorize(c)
+
     arguments = [source] + ([tensor] if added else []) + [fw, fh, low, high]
-    return Case(name, out, arguments, pool_data)
+    parts = SimpleNamespace(source=source, fw=fw, fh=fh, low=low, maximum=maximum, total=total, window=window, finish=finish)
+    return Case(name, out, arguments, pool_data, schedule=schedule, parts=parts)
 
 
 @case
@@ -132,17 +137,27 @@ def l2norm():
     inverse[y] = reciprocal_sqrt(15, total[y])
     scaled = sat(hl.Int(16), hl.rounding_shift_right(i32(t(x, y)) * inverse[y], hl.u32(8)))
     out[x, y] = sat(hl.UInt(8), hl.saturating_add(scaled, hl.i16(128)))
-    outer, inner = hl.RVar("ko"), hl.RVar("ki")
-    out.vectorize(x, 64)
-    inverse.compute_at(out, y)
-    total.compute_at(out, y)
-    total.update().split(along.x, outer, inner, 64).atomic().vectorize(inner)
+
+    def schedule():
+        outer, inner = hl.RVar("ko"), hl.RVar("ki")
+        out.vectorize(x, 64)
+        inverse.compute_at(out, y)
+        total.compute_at(out, y)
+        total.update().split(along.x, outer, inner, 64).atomic().vectorize(inner)
 
     def data(size, rng):
         rows, n = {"test": (5, 200), "small": (8, 2048), "large": (2160, 3840)}[size]
         return {"rows": rows, "n": n, "zero": 0, "input": array(rng, np.uint8, rows, n), "out": np.zeros((rows, n), np.uint8)}
 
-    return Case("l2norm", out, [source, zero], data)
+    parts = SimpleNamespace(total=total, inverse=inverse, along=along)
+    return Case("l2norm", out, [source, zero], data, schedule=schedule, parts=parts)
+
+
+def share_of(total):
+    """What each exponential is multiplied by for its share of their total."""
+    negative = -(log2_14(total) << hl.u32(1))
+    whole = saturated_power((negative >> hl.u32(15)) + 30)
+    return hl.saturating_add(whole, shr15(whole, exp2_part(negative)))
 
 
 @case
@@ -164,19 +179,19 @@ def softmax():
     exponential[x, y] = hl.saturating_add(power, shr15(power, polynomial(part)))
     total[y] = hl.i32(0)
     total[y] += i32(exponential[i.x, y])
-    negative = -(log2_14(total[y]) << hl.u32(1))
-    whole = saturated_power((negative >> hl.u32(15)) + 30)
-    inverse[y] = hl.saturating_add(whole, shr15(whole, exp2_part(negative)))
+    inverse[y] = share_of(total[y])
     share = shr15(exponential[x, y], inverse[y])
     result = hl.rounding_shift_right(shr15(share, multiplier), hl.cast(hl.UInt(16), shift))
     out[x, y] = sat(hl.UInt(8), hl.saturating_add(result, i16(zero)))
-    out.vectorize(x, 32)
-    for f in (largest, exponential, total, inverse):
-        f.compute_at(out, y)
-    exponential.vectorize(x, 32)
-    for f, lanes in ((largest, 64), (total, 32)):
-        outer, inner = hl.RVar(), hl.RVar()
-        f.update().split(i.x, outer, inner, lanes).atomic().vectorize(inner)
+
+    def schedule():
+        out.vectorize(x, 32)
+        for f in (largest, exponential, total, inverse):
+            f.compute_at(out, y)
+        exponential.vectorize(x, 32)
+        for f, lanes in ((largest, 64), (total, 32)):
+            outer, inner = hl.RVar(), hl.RVar()
+            f.update().split(i.x, outer, inner, lanes).atomic().vectorize(inner)
 
     def data(size, rng):
         rows, n = {"test": (5, 200), "small": (8, 2048), "large": (2160, 3840)}[size]
@@ -185,7 +200,8 @@ def softmax():
             "input": array(rng, np.uint8, rows, n), "out": np.zeros((rows, n), np.uint8),
         }
 
-    return Case("softmax", out, [source, beta, beta_shift, multiplier, shift, zero], data)
+    parts = SimpleNamespace(largest=largest, exponential=exponential, total=total, inverse=inverse, i=i)
+    return Case("softmax", out, [source, beta, beta_shift, multiplier, shift, zero], data, schedule=schedule, parts=parts)
 
 
 @case
@@ -201,9 +217,11 @@ def depthwise_conv():
     total[c, x, y, b] = bias[c]
     total[c, x, y, b] += i32(weight) * i32(pixel) - i32(in_zero) * i32(weight)
     out[c, x, y, b] = requantize(total[c, x, y, b], multiplier, shift, out_zero, low, high)
-    out.tile(c, x, z, xi, 16, 2).vectorize(z).unroll(xi)
-    total.compute_at(out, c).vectorize(c).unroll(x)
-    total.update().reorder(c, x, window.x, window.y).vectorize(c).unroll(x)
+
+    def schedule():
+        out.tile(c, x, z, xi, 16, 2).vectorize(z).unroll(xi)
+        total.compute_at(out, c).vectorize(c).unroll(x)
+        total.update().reorder(c, x, window.x, window.y).vectorize(c).unroll(x)
 
     def data(size, rng):
         n, h, w, channels = {"test": (1, 5, 6, 48), "small": (1, 8, 8, 64), "large": (1, 32, 32, 1024)}[size]
@@ -216,7 +234,9 @@ def depthwise_conv():
             "out": np.zeros((n, h, w, channels), np.uint8),
         }
 
-    return Case("depthwise_conv", out, [source, filters, bias, in_zero, filter_zero, multiplier, shift, out_zero, low, high], data)
+    arguments = [source, filters, bias, in_zero, filter_zero, multiplier, shift, out_zero, low, high]
+    parts = SimpleNamespace(total=total, window=window)
+    return Case("depthwise_conv", out, arguments, data, schedule=schedule, parts=parts)
 
 
 @case
@@ -233,9 +253,11 @@ def fully_connected():
     total[c, b] += i32(weight) * i32(value)
     scaled = rounding_mul_shr(total[c, b], multiplier, hl.u32(31))
     out[c, b] = sat(hl.Int(16), hl.rounding_shift_right(scaled, hl.cast(hl.UInt(32), shift)))
-    total.compute_at(out, c)
-    outer, inner = hl.RVar("ko"), hl.RVar("ki")
-    total.update().split(k.x, outer, inner, 32).atomic().vectorize(inner)
+
+    def schedule():
+        total.compute_at(out, c)
+        outer, inner = hl.RVar("ko"), hl.RVar("ki")
+        total.update().split(k.x, outer, inner, 32).atomic().vectorize(inner)
 
     def data(size, rng):
         n, channels, depth = {"test": (2, 20, 130), "small": (1, 32, 512), "large": (4, 1024, 1024)}[size]
@@ -245,7 +267,8 @@ def fully_connected():
             "bias": array(rng, np.int32, channels) >> 8, "out": np.zeros((n, channels), np.int16),
         }
 
-    return Case("fully_connected", out, [source, filters, bias, in_zero, filter_zero, multiplier, shift], data)
+    arguments, parts = [source, filters, bias, in_zero, filter_zero, multiplier, shift], SimpleNamespace(total=total, k=k)
+    return Case("fully_connected", out, arguments, data, schedule=schedule, parts=parts)
 
 
 @case
@@ -262,10 +285,12 @@ def conv_nn():
     total[co, cb, x, y] = bias[co, cb]
     total[co, cb, x, y] += i32(pixel) * i32(filters[co * 2 + r.x, r.y, cb, r.z, r.w])
     out[co, cb, x, y] = requantize(total[co, cb, x, y], multiplier, shift, out_zero, low, high)
-    out.bound(co, 0, 16)
-    out.split(x, x, xi, 4).reorder(co, xi, x, cb, y).vectorize(co, 16).unroll(xi)
-    total.compute_at(out, x).vectorize(co, 16).unroll(x)
-    total.update().reorder(r.x, co, x, r.y, r.z, r.w).vectorize(co, 16).unroll(x).atomic().vectorize(r.x)
+
+    def schedule():
+        out.bound(co, 0, 16)
+        out.split(x, x, xi, 4).reorder(co, xi, x, cb, y).vectorize(co, 16).unroll(xi)
+        total.compute_at(out, x).vectorize(co, 16).unroll(x)
+        total.update().reorder(r.x, co, x, r.y, r.z, r.w).vectorize(co, 16).unroll(x).atomic().vectorize(r.x)
 
     def data(size, rng):
         h, w, pairs, blocks = {"test": (5, 8, 3, 2), "small": (8, 8, 16, 2), "large": (128, 128, 32, 4)}[size]
@@ -278,4 +303,6 @@ def conv_nn():
             "out": np.zeros((h, w, blocks, 16), np.uint8),
         }
 
-    return Case("conv_nn", out, [source, filters, bias, in_zero, multiplier, shift, out_zero, low, high], data)
+    arguments = [source, filters, bias, in_zero, multiplier, shift, out_zero, low, high]
+    parts = SimpleNamespace(total=total, r=r, co=co, cb=cb)
+    return Case("conv_nn", out, arguments, data, schedule=schedule, parts=parts)

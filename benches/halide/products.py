@@ -1,5 +1,7 @@
 """Products of matrices of 16-bit integers, with what follows them."""
 
+from types import SimpleNamespace
+
 import halide as hl
 import numpy as np
 
@@ -53,8 +55,9 @@ def batched(name, batch, finish=None, extra=(), start=None):
     total, depth = accumulate("total", a, b, hl.i32(0) if start is None else start)
     out = hl.Func(name)
     out[x, y, z] = total[x, y, z] if finish is None else finish(total[x, y, z])
-    keep_in_registers(total, depth, out)
-    return Case(name, out, [a, b, *extra], product_data(batch), result="c")
+    parts = SimpleNamespace(a=a, b=b, start=start, finish=finish)
+    schedule = lambda: keep_in_registers(total, depth, out)
+    return Case(name, out, [a, b, *extra], product_data(batch), "c", schedule, parts)
 
 
 @case
@@ -108,11 +111,13 @@ def chained(name, between):
     result[x, y] = hl.i32(0)
     result[x, y] += middle[second.x, y] * i32(d[x, second.x])
     out[x, y] = result[x, y]
-    keep_in_registers(total, depth, middle)
-    middle.compute_root()
-    out.tile(x, y, xi, yi, 32, 4).vectorize(xi, 16).unroll(xi).unroll(yi)
-    result.compute_at(out, x).vectorize(x, 16).unroll(x).unroll(y)
-    result.update().reorder(x, y, second.x).vectorize(x, 16).unroll(x).unroll(y)
+
+    def schedule():
+        keep_in_registers(total, depth, middle)
+        middle.compute_root()
+        out.tile(x, y, xi, yi, 32, 4).vectorize(xi, 16).unroll(xi).unroll(yi)
+        result.compute_at(out, x).vectorize(x, 16).unroll(x).unroll(y)
+        result.update().reorder(x, y, second.x).vectorize(x, 16).unroll(x).unroll(y)
 
     def data(size, rng):
         m, k, n = SIZES[size]
@@ -123,7 +128,8 @@ def chained(name, between):
             "c": np.zeros((m, n), np.int32),
         }
 
-    return Case(name, out, [a, b, bias, d], data, result="c")
+    parts = SimpleNamespace(a=a, b=b, d=d, finish=lambda e: between(e + bias[0]))
+    return Case(name, out, [a, b, bias, d], data, "c", schedule, parts)
 
 
 @case
