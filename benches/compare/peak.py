@@ -23,6 +23,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import build
 import run
 
 ROOT, FOLDER = run.ROOT, run.ROOT / "target/compare"
@@ -31,7 +32,7 @@ INSTRUCTIONS = {"fma": ("vfmadd231ps", 32), "u8": ("vpdpbusd", 128), "i16": ("vp
 
 def peak_source():
     """Loops of one instruction each: operations a second."""
-    text = [run.TIMER.split("double run")[0]]
+    text = [build.TIMER.split("double run")[0]]
     for name, (instruction, _) in INSTRUCTIONS.items():
         clear = "".join(f"vpxorq %%zmm{i}, %%zmm{i}, %%zmm{i}\\n" for i in range(32))
         loop = "".join(f"{instruction} %%zmm30, %%zmm31, %%zmm{i}\\n" for i in range(24))
@@ -51,7 +52,7 @@ def library(name, sources, text, flags=(), compiler="gcc"):
     """A shared library of a wrapper and other sources."""
     path, out = FOLDER / f"peak/{name}_run.c", FOLDER / f"peak/{name}.so"
     path.write_text(text)
-    subprocess.run([compiler, *run.FLAGS, "-shared", *map(str, sources), str(path), *flags, "-o", str(out), "-lm"], check=True)
+    subprocess.run([compiler, *build.FLAGS, "-shared", *map(str, sources), str(path), *flags, "-o", str(out), "-lm"], check=True)
     return ctypes.CDLL(str(out))
 
 
@@ -60,7 +61,7 @@ def ours(name, options):
     path = next(p for p in (ROOT / f"examples/{name}.kernel", ROOT / f"kernels/{name}.kernel") if p.exists())
     source = FOLDER / f"peak/{name}.c"
     subprocess.run([options.isaforge, "compile", str(path), "-o", str(source)], check=True, capture_output=True)
-    kinds = [kind for _, kind in run.parameters(path.read_text())]
+    kinds = [kind for _, kind in build.parameters(path.read_text())]
     declared = ", ".join("void *" if "[" in kind else "int64_t" for kind in kinds)
     arrays, sizes, words = 0, 0, []
     for kind in kinds:
@@ -70,7 +71,7 @@ def ours(name, options):
         else:
             words.append(f"n[{sizes}]")
             sizes += 1
-    text = f"#include <stdint.h>\nvoid {name}({declared});\n" + run.TIMER.replace("PREPARE", "").replace("CALL", f"{name}({', '.join(words)})")
+    text = f"#include <stdint.h>\nvoid {name}({declared});\n" + build.TIMER.replace("PREPARE", "").replace("CALL", f"{name}({', '.join(words)})")
     return library(f"ours_{name}", [source], text, compiler=options.ours_cc).run
 
 
@@ -143,7 +144,7 @@ def onednn(name, body, types=()):
         return None
     for letter, kind in zip("ABC", types):
         body = body.replace(f"T{letter}", f"dnnl_{kind}")
-    text = "#include <stdint.h>\n" + ONEDNN.replace("BODY", body) + run.TIMER.replace("PREPARE", "if (prepare(a, n)) return -1;").replace(
+    text = "#include <stdint.h>\n" + ONEDNN.replace("BODY", body) + build.TIMER.replace("PREPARE", "if (prepare(a, n)) return -1;").replace(
         "CALL", "{ dnnl_primitive_execute(primitive, stream, count, args); dnnl_stream_wait(stream); }"
     )
     place = debian / "lib/x86_64-linux-gnu"
@@ -168,7 +169,7 @@ def openblas(path, names):
             text = f"""#include <stdint.h>
             static void (*sgemm)(int, int, int, {number}, {number}, {number}, float, const float *, {number}, const float *, {number}, float, float *, {number});
             void use(void *f) {{ sgemm = f; }}
-            """ + run.TIMER.replace("PREPARE", "").replace("CALL", "sgemm(101, 111, 111, n[0], n[1], n[2], 1.f, a[0], n[2], a[1], n[1], 1.f, a[2], n[1])")
+            """ + build.TIMER.replace("PREPARE", "").replace("CALL", "sgemm(101, 111, 111, n[0], n[1], n[2], 1.f, a[0], n[2], a[1], n[1], 1.f, a[2], n[1])")
             made = library(f"blas_{name}", [], text)
             made.use(ctypes.cast(getattr(loaded, name), ctypes.c_void_p))
             return made.run
