@@ -167,6 +167,8 @@ fn what_depends_on_data_compiles_and_agrees_with_the_evaluator() {
         ("rows", "pointers"),
         ("fast_log", "pointers"),
         ("blend", "pointers"),
+        ("paired", "pointers"),
+        ("extents", "halide"),
     ] {
         let file = format!("{name}.stmt");
         let mut arguments = vec!["compile", "--from-halide", &file, "--arguments", form];

@@ -186,9 +186,12 @@ impl<'k> TermBuilder<'k> {
         })
     }
 
-    /// All lanes of an expression of numbers.
+    /// All lanes of an expression; a truth value is a bit.
     fn full(&mut self, e: &Expr) -> Term {
-        let body = self.elem(e, Term::index(), e.ty.lanes);
+        let mut body = self.elem(e, Term::index(), e.ty.lanes);
+        if e.ty.elem == Elem::Bool {
+            body = b::ite(body, Term::bv(1, 1), Term::bv(1, 0));
+        }
         b::map(e.ty.lanes, body)
     }
 
@@ -277,7 +280,7 @@ impl<'k> TermBuilder<'k> {
         }
         let wide: Vec<Term> = parts.iter().rev().map(|p| self.full(p)).collect();
         let whole = b::concat(&wide);
-        match affine(order) {
+        let lane = match affine(order) {
             Some((start, stride)) => {
                 let lane = b::int_add(b::int_mul(j, Term::int(stride)), Term::int(start));
                 element(whole, lane, elem)
@@ -291,6 +294,10 @@ impl<'k> TermBuilder<'k> {
                     .collect();
                 element(b::concat(&lanes), j, elem)
             }
+        };
+        match elem {
+            Elem::Bool => b::eq(lane, Term::bv(1, 1)),
+            _ => lane,
         }
     }
 }

@@ -413,7 +413,33 @@ def elementary(a, g):
     return o.vectorize(x, 8)
 
 
+def paired(a, b):
+    """A copy of rows of `b` by turns, filled by a choice in two lanes again and again."""
+    o, pairs, total = out("paired"), hl.Func("pairs"), hl.Func("total")
+    k, half = hl.Var("k"), hl.Var("half")
+    row = lambda r: b[x, hl.min(r, b.dim(1).extent() - 1)]
+    pairs[half, x, k] = hl.select(half == 0, row(2 * k), row(2 * k + 1))
+    r = hl.RDom([(0, 2), (0, a.dim(0).extent() // 2)])
+    total[x, y] = hl.i32(0)
+    total[x, y] += cast(i32, a[2 * r[1] + r[0], y]) * cast(i32, pairs[r[0], x, r[1]])
+    o[x, y] = total[x, y]
+    o.vectorize(x, 8)
+    pairs.compute_root().bound(half, 0, 2).reorder_storage(half, x, k).reorder(half, x, k)
+    pairs.vectorize(x, 8).vectorize(half)
+    total.compute_at(o, x).vectorize(x).update().reorder(r[0], x, r[1]).vectorize(x).atomic().vectorize(r[0])
+    return o
+
+
+def extents(a, b):
+    """Only how wide `b` is matters."""
+    o = out("extents")
+    o[x] = a[hl.clamp(x, 0, a.dim(0).extent() - 1)] + cast(u8, b.dim(0).extent())
+    return o.vectorize(x, 8)
+
+
 CASES = {
+    "paired": Case(paired, [("a", "i16", (10, 4)), ("b", "i16", (21, 10))], [("paired", "i32", (21, 4))]),
+    "extents": Case(extents, [("a", "u8", (33,)), ("b", "i16", (7, 3))], [("extents", "u8", (40,))]),
     "ranged": Case(ranged, [("a", "u8", (45, 3))], [("ranged", "u8", (45, 3))], [("g", "f32", 2.5), ("k", "u8", 3)]),
     "tiny": Case(tiny, [("a", "f32", (21,))], [("tiny", "f32", (21,))], tolerance=1e-9, constants=True),
     "sigmoid": Case(sigmoid, [("a", "f32", (37,))], [("sigmoid", "f32", (37,))], tolerance=1e-5, constants=True),
