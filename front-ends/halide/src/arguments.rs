@@ -142,7 +142,7 @@ impl Importer<'_> {
             facts.block(&task.body);
         }
         for name in &program.arguments {
-            if facts.hosts.contains(name) {
+            if facts.buffers.contains(name) {
                 let Some(described) = facts.described(name).filter(|d| d.dims <= MAX_DIMS) else {
                     let message = format!(
                         "the type of `{name}` or its number of dimensions, 0 to {MAX_DIMS}, is not stated"
@@ -497,7 +497,8 @@ fn stride(buffer: &Buffer, d: usize) -> Index {
 /// What is said of the buffers anywhere in the text.
 #[derive(Default)]
 struct Facts {
-    hosts: BTreeSet<String>,
+    /// Arguments of which a field is read; of some only the extents.
+    buffers: BTreeSet<String>,
     stored: BTreeSet<String>,
     loaded: BTreeSet<String>,
     types: BTreeMap<String, Type>,
@@ -521,8 +522,10 @@ impl Facts {
             match &stmt.kind {
                 StmtKind::Assert(condition, _) => self.assertion(condition),
                 StmtKind::Let(_, value) => {
-                    if let Some(("_halide_buffer_get_host", args)) = buffer_call(value) {
-                        self.hosts
+                    if let Some((call, args)) = buffer_call(value)
+                        && call.starts_with("_halide_buffer_get_")
+                    {
+                        self.buffers
                             .extend(args.first().and_then(buffer_of).map(str::to_owned));
                     }
                     self.expr(value);
