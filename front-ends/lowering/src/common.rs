@@ -511,7 +511,52 @@ fn in_full(kernel: &Kernel, e: &Expr, left: &mut usize) -> Option<Expr> {
     for part in out.operands_mut() {
         *part = in_full(kernel, part, left)?;
     }
-    Some(out)
+    Some(spread(&Values::of(&kernel.locals), out))
+}
+
+/// What is widened after it was added up or multiplied without wrapping, as a sum or a product of what is
+/// widened before: products in 16 bits are parts of a sum in 32 with their factors then.
+fn spread(values: &Values<'_>, e: Expr) -> Expr {
+    let inner = match &e.kind {
+        ExprKind::Apply(Op::Cast, args) if args[0].ty.elem.is_int() && e.ty.elem.is_int() => {
+            &args[0]
+        }
+        _ => return e,
+    };
+    let (narrow, wide) = (inner.ty.elem, e.ty.elem);
+    if narrow.bits() >= wide.bits() {
+        return e;
+    }
+    let widened = |part: &Expr| {
+        let ty = Type {
+            elem: wide,
+            ..part.ty
+        };
+        let kind = ExprKind::Apply(Op::Cast, vec![part.clone()]);
+        let span = part.span;
+        match part.ty.elem == wide {
+            true => part.clone(),
+            false => spread(values, Expr { kind, ty, span }),
+        }
+    };
+    let exact = |op, args: &[Expr]| {
+        let range = values.of_operation(op, args, narrow);
+        range.is_some_and(|range| within(range, narrow))
+    };
+    match &inner.kind {
+        ExprKind::Const(_) => Expr {
+            ty: e.ty,
+            ..inner.clone()
+        },
+        ExprKind::Apply(Op::Cast, args) if args[0].ty.elem.is_int() && exact(Op::Cast, args) => {
+            widened(&args[0])
+        }
+        ExprKind::Apply(op @ (Op::Add | Op::Sub | Op::Mul), args) if exact(*op, args) => Expr {
+            kind: ExprKind::Apply(*op, args.iter().map(widened).collect()),
+            ..e
+        },
+        _ => e,
+    }
 }
 
 /// The narrowest elements that hold all values of a sum, where these are narrower than its own.

@@ -204,6 +204,16 @@ fn sums_along_rows_are_kept_in_the_elements_that_hold_them() {
     // The rows that two and three of three statements take, for vectors and for what is left over of
     // rows: the loop of these has one statement, which shares with none.
     assert_eq!(sums, ["i16x8", "i16x8", "i16x8"], "255 + 510 + 255");
+    // Products that do not wrap in 16 bits are parts with factors in 32.
+    let product = |y: u32, by: u32| {
+        let tap =
+            |x: u32, n: u32| format!("i32(widening_mul(a[y + {y}, x + {x}], u8({})))", n * by);
+        format!("({} + {} + {})", tap(0, 1), tap(1, 2), tap(2, 1))
+    };
+    let [top, mid, low] = [(0, 1), (1, 20), (2, 1)].map(|(y, by)| product(y, by));
+    let products = shared(&of(&format!("{top} + {mid} + {low}")));
+    assert_eq!(products, ["i16x8", "i16x8", "i16x8"], "255 + 510 + 255");
+    let [top, mid, low] = [0, 1, 2].map(row);
     let extremes = shared(&of(&format!("max(max({top}, {mid}), {low})")));
     assert!(extremes.iter().any(|ty| ty == "i32x8"), "{extremes:?}");
     // Products of two elements have nothing in common.
