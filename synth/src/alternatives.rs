@@ -177,7 +177,6 @@ pub fn variants(t: Term) -> Vec<Term> {
         t.as_app().and_then(|(op, args)| upper_shifted(op, args, t)),
         halves(t),
         part_of_element(t),
-        hardly_clipped(t),
         same_elements(t),
         rounded_product(t),
         nothing_cleared(t),
@@ -200,29 +199,44 @@ pub fn variants(t: Term) -> Vec<Term> {
     let new = new
         .into_iter()
         .chain(chosen_otherwise(t).into_iter().flatten());
-    let new = new.flatten().chain(integers::averages(t));
+    let new = new.flatten().chain(hardly_clipped(t));
+    let new = new.chain(integers::averages(t));
     new.filter(|&new| new != t).collect()
 }
 
 /// A saturation that changes nothing, or one value only, the one behind the greatest: that one
 /// wraps to the least, which is nothing else's, and is mended. A rounded shift is written without
-/// the bits that it loses.
-fn hardly_clipped(t: Term) -> Option<Term> {
-    let (op, args) = t.as_app().filter(|(op, _)| op.code == OpCode::SatSS)?;
+/// the bits that it loses, and as it is, for products of which another half is taken.
+fn hardly_clipped(t: Term) -> Vec<Term> {
+    let Some((op, args)) = t.as_app().filter(|(op, _)| op.code == OpCode::SatSS) else {
+        return Vec::new();
+    };
     let (x, w) = (args[0], op.params[0]);
-    let half = 1i128 << (w.checked_sub(1).filter(|&n| n < 64)?);
+    let Some(half) = w.checked_sub(1).filter(|&n| n < 64).map(|n| 1i128 << n) else {
+        return Vec::new();
+    };
     let (least, most) = range(x);
     if most > half || least < -half || most == half && least == -half {
-        return None;
+        return Vec::new();
     }
     let x = element_constant(x, w).unwrap_or(x);
-    let wrapped = resize(rounded_first(x).unwrap_or(x), w, false)?;
-    if most < half {
-        return Some(wrapped);
-    }
-    let is_least = raw(Op::new(OpCode::Eq), &[wrapped, Term::bv(w, -half)])?;
-    let mended = Term::bv(w, half - 1);
-    raw(Op::new(OpCode::Ite), &[is_least, mended, wrapped])
+    let mend = |wrapped: Term| {
+        let is_least = raw(Op::new(OpCode::Eq), &[wrapped, Term::bv(w, -half)])?;
+        let mended = Term::bv(w, half - 1);
+        raw(Op::new(OpCode::Ite), &[is_least, mended, wrapped])
+    };
+    let rounded = rounded_first(x);
+    let plain = Some(x).filter(|_| rounded.is_none() || by_upper_half_of(x, w));
+    let forms = [rounded, plain].into_iter().flatten();
+    let wrapped = forms.filter_map(|x| resize(x, w, false));
+    wrapped
+        .filter_map(|x| if most < half { Some(x) } else { mend(x) })
+        .collect()
+}
+
+/// Whether the low element of a value is a product of elements that is shifted down.
+fn by_upper_half_of(x: Term, w: u32) -> bool {
+    resize(x, w, false).is_some_and(|low| !by_upper_half(low).is_empty())
 }
 
 /// The least power of two by which a product is a shift: by a smaller one it is a few sums, for which

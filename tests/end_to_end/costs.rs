@@ -28,7 +28,11 @@ const LONG_SUMS: [Row; 1] = [("u8", "+u32", "select(a[x] > 100, u32(3), u32(1))"
 
 /// On `x86-64-v3`.
 #[rustfmt::skip]
-const LOOPS: [Row; 118] = [
+const LOOPS: [Row; 120] = [
+    // Rounded products with a factor that is a sum of products, and with one whose shift is taken together
+    // with that of the product.
+    ("i16", "i16", "rounding_mul_shr(a[x], rounding_mul_shr(b[x], 2592, 15) + rounding_mul_shr(a[x], 7363, 15), 15)", 16, 3.5),
+    ("u8", "i16", "rounding_mul_shr((i16(a[x]) << 6) + i16(b[x]) * -64, i16(a[x]) * 100 + i16(b[x]), 15)", 16, 6.5),
     // The low part of one register beside the high part of another: one instruction takes both.
     ("u32", "u32", "u32((u64(a[x]) * u64(b[x])) >> 32)", 8, 4.0),
     ("u64", "u64", "(a[x] + b[x]) >> 32 | ((a[x] - b[x]) & 18446744069414584320)", 4, 2.0),

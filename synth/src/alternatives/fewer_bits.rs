@@ -46,8 +46,19 @@ impl Element {
 
     /// A short value that is one of them when it is extended, computed in them.
     pub(super) fn of(self, x: Term) -> Option<Term> {
-        let short = x.as_bits().is_some() || x.size() <= SHORT;
+        let short = x.as_bits().is_some() || self.is_short(x, &mut { SHORT });
         self.low(x).filter(|_| short && self.holds(x))
+    }
+
+    /// Whether few nodes lie above the elements that a value is made of.
+    fn is_short(self, x: Term, left: &mut u32) -> bool {
+        *left = left.saturating_sub(1);
+        let Some((op, args)) = x.as_app() else {
+            return *left > 0;
+        };
+        let extends = matches!(op.code, OpCode::Sext | OpCode::Zext);
+        let is_element = extends && args[0].width() <= self.bits;
+        *left > 0 && (is_element || args.iter().all(|part| self.is_short(*part, left)))
     }
 
     /// The low bits of a value, computed in them. What is shifted is held.
