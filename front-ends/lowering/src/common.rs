@@ -20,9 +20,9 @@ const MOST_PARTS: usize = 4000;
 /// More sums and extremes side by side are not compared with each other.
 const MOST_FORMS: usize = 96;
 
-/// Where fewer than one of so many operations is saved, nothing is: registers are wanted for it, and
+/// Where less than one of so many operations is saved, nothing is: registers are wanted for it, and
 /// another search.
-const ONE_OF: usize = 5;
+const ONE_OF: usize = 4;
 
 /// What is formed of its parts in any order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
