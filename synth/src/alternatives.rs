@@ -206,7 +206,7 @@ pub fn variants(t: Term) -> Vec<Term> {
 
 /// A saturation that changes nothing, or one value only, the one behind the greatest: that one
 /// wraps to the least, which is nothing else's, and is mended. A rounded shift is written without
-/// the bits that it loses, and as it is, for products of which another half is taken.
+/// the bits that it loses; where nothing changes also as it is, for products of which another half is taken.
 fn hardly_clipped(t: Term) -> Vec<Term> {
     let Some((op, args)) = t.as_app().filter(|(op, _)| op.code == OpCode::SatSS) else {
         return Vec::new();
@@ -220,18 +220,19 @@ fn hardly_clipped(t: Term) -> Vec<Term> {
         return Vec::new();
     }
     let x = element_constant(x, w).unwrap_or(x);
-    let mend = |wrapped: Term| {
-        let is_least = raw(Op::new(OpCode::Eq), &[wrapped, Term::bv(w, -half)])?;
-        let mended = Term::bv(w, half - 1);
-        raw(Op::new(OpCode::Ite), &[is_least, mended, wrapped])
-    };
     let rounded = rounded_first(x);
-    let plain = Some(x).filter(|_| rounded.is_none() || by_upper_half_of(x, w));
-    let forms = [rounded, plain].into_iter().flatten();
-    let wrapped = forms.filter_map(|x| resize(x, w, false));
-    wrapped
-        .filter_map(|x| if most < half { Some(x) } else { mend(x) })
-        .collect()
+    if most < half {
+        let plain = Some(x).filter(|_| rounded.is_none() || by_upper_half_of(x, w));
+        let forms = [rounded, plain].into_iter().flatten();
+        return forms.filter_map(|x| resize(x, w, false)).collect();
+    }
+    let mended = || {
+        let wrapped = resize(rounded.unwrap_or(x), w, false)?;
+        let is_least = raw(Op::new(OpCode::Eq), &[wrapped, Term::bv(w, -half)])?;
+        let most = Term::bv(w, half - 1);
+        raw(Op::new(OpCode::Ite), &[is_least, most, wrapped])
+    };
+    mended().into_iter().collect()
 }
 
 /// Whether the low element of a value is a product of elements that is shifted down.
