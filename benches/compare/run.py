@@ -104,7 +104,7 @@ class Kernel:
             try:
                 self.libraries[variant] = self.build(variant)
             except (RuntimeError, OSError) as error:
-                self.problems[variant] = str(error)
+                self.problems[variant] = str(error).replace(f"{ROOT}/", "")
             self.seconds[variant] = round(time.monotonic() - begin, 2)
 
 
