@@ -186,15 +186,10 @@ fn guarded(kernel: &mut Kernel, registers: &[(Access, Id)], nest: For) -> For {
         incremental: false,
         span,
     });
-    For {
+    For::new(
         var,
-        lo: Index::Const(0),
-        hi: normal(&least(&rounds, &Index::Const(1))),
-        step: 1,
+        (Index::Const(0), normal(&least(&rounds, &Index::Const(1)))),
         body,
-        partial: false,
-        leftover: false,
-        at: None,
         span,
-    }
+    )
 }

@@ -110,15 +110,8 @@ impl Importer<'_> {
     /// A loop of which the one iteration is run that a value chooses.
     fn only(&mut self, name: &str, at: Id, (lo, hi): (Index, Index), body: Vec<Stmt>) -> For {
         For {
-            var: self.variable(name),
-            lo,
-            hi,
-            step: 1,
-            body,
-            partial: false,
-            leftover: false,
             at: Some(at),
-            span: self.span,
+            ..For::new(self.variable(name), (lo, hi), body, self.span)
         }
     }
 

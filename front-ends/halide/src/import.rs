@@ -391,17 +391,7 @@ impl<'p> Importer<'p> {
     }
 
     pub(super) fn loop_of(&self, var: Symbol, lo: Index, hi: Index, body: Vec<Stmt>) -> Stmt {
-        Stmt::For(For {
-            var,
-            lo,
-            hi,
-            step: 1,
-            body,
-            partial: false,
-            leftover: false,
-            at: None,
-            span: self.span,
-        })
+        Stmt::For(For::new(var, (lo, hi), body, self.span))
     }
 
     pub(super) fn for_loop(

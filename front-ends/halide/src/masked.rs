@@ -165,15 +165,14 @@ impl Importer<'_> {
     /// A statement that does to all lanes what is done to so many of the leading ones.
     pub(super) fn leading(&mut self, lanes: u32, count: Index, all: Stmt) -> Stmt {
         Stmt::For(For {
-            var: self.variable("first"),
-            lo: Index::Const(0),
-            hi: count,
             step: i64::from(lanes),
-            body: vec![all],
             partial: true,
-            leftover: false,
-            at: None,
-            span: self.span,
+            ..For::new(
+                self.variable("first"),
+                (Index::Const(0), count),
+                vec![all],
+                self.span,
+            )
         })
     }
 

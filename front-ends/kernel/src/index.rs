@@ -129,6 +129,16 @@ impl Index {
         }
     }
 
+    /// The lesser of two, not simplified.
+    pub fn smaller(a: Index, b: Index) -> Index {
+        Index::Min(Box::new(a), Box::new(b))
+    }
+
+    /// The greater of two, not simplified.
+    pub fn larger(a: Index, b: Index) -> Index {
+        Index::Max(Box::new(a), Box::new(b))
+    }
+
     /// The least multiple of `by` that is not less.
     pub fn rounded_up(&self, by: i64) -> Index {
         let quotient = Index::Div(Box::new(self.offset(by - 1)), Box::new(Index::Const(by)));

@@ -312,6 +312,21 @@ impl ActiveLanes {
 }
 
 impl For {
+    /// A loop over all whole numbers from the first up to the second.
+    pub fn new(var: Symbol, (lo, hi): (Index, Index), body: Vec<Stmt>, span: Span) -> For {
+        For {
+            var,
+            lo,
+            hi,
+            step: 1,
+            body,
+            partial: false,
+            leftover: false,
+            at: None,
+            span,
+        }
+    }
+
     /// Whether the loop, or one inside it, runs where data say so.
     pub fn depends_on_data(&self) -> bool {
         let inside = |s: &Stmt| matches!(s, Stmt::For(f) if f.depends_on_data());

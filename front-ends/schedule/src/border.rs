@@ -15,14 +15,6 @@ use kernel::tree::{For, Kernel, Stmt};
 /// The most iterations on one side that are apart.
 const MOST_APART: i64 = 4;
 
-fn smaller(a: Index, b: Index) -> Index {
-    Index::Min(Box::new(a), Box::new(b))
-}
-
-fn larger(a: Index, b: Index) -> Index {
-    Index::Max(Box::new(a), Box::new(b))
-}
-
 /// The loop over a range; `is`: what the loop variable is in the one iteration that it has then.
 pub(super) fn over(
     kernel: &mut Kernel,
@@ -40,21 +32,14 @@ pub(super) fn over(
     facts.add_loop(var, &lo, &hi, 1);
     range::decide(kernel, &mut body, &facts);
     For {
-        var,
-        lo,
-        hi,
-        step: 1,
-        body,
-        partial: false,
         leftover,
-        at: None,
-        span: f.span,
+        ..For::new(var, (lo, hi), body, f.span)
     }
 }
 
 /// The iterations before `interior`.
 pub(super) fn before(kernel: &mut Kernel, f: &For, interior: &Index, around: &Facts) -> Vec<Stmt> {
-    let end = smaller(interior.clone(), f.hi.clone());
+    let end = Index::smaller(interior.clone(), f.hi.clone());
     let few = (1..=MOST_APART).find(|&n| around.proves_at_most(&end, &f.lo.offset(n)));
     let Some(few) = few else {
         return vec![Stmt::For(over(
@@ -69,7 +54,7 @@ pub(super) fn before(kernel: &mut Kernel, f: &For, interior: &Index, around: &Fa
         let at = f.lo.offset(n).simplified();
         let next = at.offset(1);
         let inside = around.proves_at_most(&next, interior);
-        let end = smaller(if inside { f.hi.clone() } else { end.clone() }, next);
+        let end = Index::smaller(if inside { f.hi.clone() } else { end.clone() }, next);
         Stmt::For(over(kernel, f, (at.clone(), end), Some(at), around))
     };
     (0..few).map(one).collect()
@@ -84,7 +69,7 @@ pub(super) fn behind(kernel: &mut Kernel, f: &For, start: &Index, around: &Facts
     };
     let one = |n| {
         let at = f.hi.offset(n - few).simplified();
-        let start = larger(start.clone(), at.clone());
+        let start = Index::larger(start.clone(), at.clone());
         let range = (start, at.offset(1).simplified());
         Stmt::For(over(kernel, f, range, Some(at), around))
     };

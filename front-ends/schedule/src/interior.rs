@@ -36,16 +36,14 @@ pub(super) fn interior(
     if bounds.lows.is_empty() && bounds.highs.is_empty() {
         return Ok(None);
     }
-    let larger = |a, b| Index::Max(Box::new(a), Box::new(b));
-    let smaller = |a, b| Index::Min(Box::new(a), Box::new(b));
     bounds.lows.insert(0, f.lo.clone());
     bounds.highs.insert(0, f.hi.clone());
     let lows = strongest(bounds.lows, |a, b| around.proves_at_most(a, b));
     let highs = strongest(bounds.highs, |a, b| around.proves_at_most(b, a));
     let first = "the loop's own bound is among them";
     Ok(Some((
-        lows.into_iter().reduce(larger).expect(first),
-        highs.into_iter().reduce(smaller).expect(first),
+        lows.into_iter().reduce(Index::larger).expect(first),
+        highs.into_iter().reduce(Index::smaller).expect(first),
     )))
 }
 

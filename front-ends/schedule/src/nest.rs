@@ -147,20 +147,13 @@ fn repeated(
         f.hi.offset(-(count - 1) * f.step)
     };
     let main = For {
-        var,
-        lo: f.lo.clone(),
-        hi,
         step,
-        body: body(kernel, &starts),
-        partial: false,
-        leftover: false,
-        at: None,
-        span: f.span,
+        ..For::new(var, (f.lo.clone(), hi), body(kernel, &starts), f.span)
     };
     let mut out = vec![Stmt::For(main)];
     if !full {
         // Iterations in the main loop: (ceil(length / f.step)) div count * count.
-        let positive = Index::Max(Box::new(length), Box::new(Index::Const(0)));
+        let positive = Index::larger(length, Index::Const(0));
         let all = Index::Div(
             Box::new(positive.offset(f.step - 1)),
             Box::new(Index::Const(f.step)),
@@ -170,15 +163,8 @@ fn repeated(
         let var = fresh(kernel, f.var);
         let body = Copy::with(kernel, f.var, Index::Sym(var)).block(&f.body);
         out.push(Stmt::For(For {
-            var,
-            lo,
-            hi: f.hi.clone(),
             step: f.step,
-            body,
-            partial: false,
-            leftover: false,
-            at: None,
-            span: f.span,
+            ..For::new(var, (lo, f.hi.clone()), body, f.span)
         }));
     }
     out

@@ -50,7 +50,6 @@ fn twice(f: &For, why: String) -> Refusal {
 /// Where the last vector's loop begins and ends, which runs once or not at all, and where the
 /// scalars behind it begin, for vectors of `count` iterations from `lo` to `hi`.
 pub(super) fn bounds(lo: &Index, hi: &Index, count: i64) -> (Index, Index, Index) {
-    let smaller = |a: Index, b: Index| Index::Min(Box::new(a), Box::new(b));
     let last = hi.offset(-count);
     // 1 behind its start where vectors from `lo` are and leave something: of a least value each part is a
     // fact in the loop, so that it is known there where in the array it ends.
@@ -58,9 +57,9 @@ pub(super) fn bounds(lo: &Index, hi: &Index, count: i64) -> (Index, Index, Index
     let by = || Box::new(Index::Const(count));
     let vectors = last.plus(&Index::Div(whole.clone(), by()));
     let rest = last.plus(&Index::Mod(whole, by()));
-    let end = smaller(smaller(vectors, rest), last.offset(1));
-    let length = Index::Max(Box::new(hi.minus(lo)), Box::new(Index::Const(0)));
-    let any = smaller(Index::Div(Box::new(length.clone()), by()), Index::Const(1));
+    let end = Index::smaller(Index::smaller(vectors, rest), last.offset(1));
+    let length = Index::larger(hi.minus(lo), Index::Const(0));
+    let any = Index::smaller(Index::Div(Box::new(length.clone()), by()), Index::Const(1));
     let behind = lo.plus(&Index::Mul(Box::new(any), Box::new(length)));
     (last, end, behind)
 }

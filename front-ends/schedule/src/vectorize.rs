@@ -151,18 +151,11 @@ impl Ranges {
         around: &Facts,
     ) -> Vec<Stmt> {
         let Ranges { lo, hi, count, .. } = self;
-        let larger = |a: &Index, b: &Index| Index::Max(Box::new(a.clone()), Box::new(b.clone()));
         let vectors = |(var, body): Body, lo: &Index, hi: Index, partial: bool| {
             Stmt::For(For {
-                var,
-                lo: lo.clone(),
-                hi,
                 step: count,
-                body,
                 partial,
-                leftover: false,
-                at: None,
-                span: f.span,
+                ..For::new(var, (lo.clone(), hi), body, f.span)
             })
         };
         let mut out = Vec::new();
@@ -174,7 +167,7 @@ impl Ranges {
             return out;
         }
         out.push(vectors(main, &lo, hi.offset(1 - count), false));
-        let length = larger(&hi.minus(&lo), &Index::Const(0));
+        let length = Index::larger(hi.minus(&lo), Index::Const(0));
         let done = Index::Div(Box::new(length), Box::new(Index::Const(count))).times(count);
         let behind = lo.plus(&done);
         match last {
@@ -198,7 +191,7 @@ impl Ranges {
             }
         }
         if !self.to_end {
-            out.extend(border::behind(kernel, f, &larger(&lo, &hi), around));
+            out.extend(border::behind(kernel, f, &Index::larger(lo, hi), around));
         }
         out
     }

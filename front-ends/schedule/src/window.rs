@@ -171,17 +171,12 @@ fn copy(
         span: f.span,
     });
     for (&var, &n) in names.iter().zip(extent).rev() {
-        stmt = Stmt::For(For {
+        stmt = Stmt::For(For::new(
             var,
-            lo: Index::Const(0),
-            hi: Index::Const(n),
-            step: 1,
-            body: vec![stmt],
-            partial: false,
-            leftover: false,
-            at: None,
-            span: f.span,
-        });
+            (Index::Const(0), Index::Const(n)),
+            vec![stmt],
+            f.span,
+        ));
     }
     stmt
 }

@@ -148,17 +148,12 @@ impl Elements {
         });
         Ok(match var {
             None => single,
-            Some(var) => Stmt::For(For {
+            Some(var) => Stmt::For(For::new(
                 var,
-                lo: Index::Const(0),
-                hi: Index::Const(count),
-                step: 1,
-                body: vec![single],
-                partial: false,
-                leftover: false,
-                at: None,
-                span: assign.span,
-            }),
+                (Index::Const(0), Index::Const(count)),
+                vec![single],
+                assign.span,
+            )),
         })
     }
 

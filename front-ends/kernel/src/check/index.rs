@@ -76,16 +76,14 @@ impl<'a> Checker<'a> {
     }
 
     fn index_call(&mut self, e: &Expr, name: &str, values: Vec<Index>) -> Option<Index> {
-        let smaller = |a, b| Index::Min(Box::new(a), Box::new(b));
-        let larger = |a, b| Index::Max(Box::new(a), Box::new(b));
         let count = values.len();
         let mut values = values.into_iter();
         match (name, count) {
-            ("min", 2..) => values.reduce(smaller),
-            ("max", 2..) => values.reduce(larger),
+            ("min", 2..) => values.reduce(Index::smaller),
+            ("max", 2..) => values.reduce(Index::larger),
             ("clamp", 3) => {
                 let (x, lo, hi) = (values.next()?, values.next()?, values.next()?);
-                Some(smaller(larger(x, lo), hi))
+                Some(Index::smaller(Index::larger(x, lo), hi))
             }
             _ => {
                 self.error(e.span, format!("`{name}` does not take {count} indices"));

@@ -113,15 +113,8 @@ impl<'a> Checker<'a> {
         self.depth -= 1;
         self.scopes.pop();
         Some(Stmt::For(For {
-            var: symbol,
-            lo: lo?,
-            hi: hi?,
             step: step?,
-            body,
-            partial: false,
-            leftover: false,
-            at: None,
-            span: var.span,
+            ..For::new(symbol, (lo?, hi?), body, var.span)
         }))
     }
 
@@ -579,6 +572,5 @@ impl<'a> Checker<'a> {
 
 /// An index moved to the nearest one inside of a dimension.
 fn clamped(index: Index, dim: &Index) -> Index {
-    let low = Index::Max(Box::new(index), Box::new(Index::Const(0)));
-    Index::Min(Box::new(low), Box::new(dim.offset(-1)))
+    Index::smaller(Index::larger(index, Index::Const(0)), dim.offset(-1))
 }

@@ -62,17 +62,12 @@ pub(crate) fn one(
 /// The sum that statements are together.
 pub(crate) fn summed(kernel: &mut Kernel, stmts: &[Stmt]) -> Option<Sum> {
     let var = fresh(kernel, "all");
-    let together = For {
+    let together = For::new(
         var,
-        lo: Index::Const(0),
-        hi: Index::Const(1),
-        step: 1,
-        body: stmts.to_vec(),
-        partial: false,
-        leftover: false,
-        at: None,
-        span: kernel.span,
-    };
+        (Index::Const(0), Index::Const(1)),
+        stmts.to_vec(),
+        kernel.span,
+    );
     sum::sum(kernel, &together)
 }
 
@@ -127,16 +122,11 @@ pub(crate) fn written(kernel: &mut Kernel, sum: &Sum) -> Option<Vec<Stmt>> {
 /// Statements in loops, the outermost first.
 fn around(dims: &[sum::Dim], body: Vec<Stmt>, sum: &Sum) -> Vec<Stmt> {
     dims.iter().rev().fold(body, |body, dim| {
-        vec![Stmt::For(For {
-            var: dim.var,
-            lo: Index::Const(0),
-            hi: Index::Const(dim.count),
-            step: 1,
+        vec![Stmt::For(For::new(
+            dim.var,
+            (Index::Const(0), Index::Const(dim.count)),
             body,
-            partial: false,
-            leftover: false,
-            at: None,
-            span: sum.span,
-        })]
+            sum.span,
+        ))]
     })
 }

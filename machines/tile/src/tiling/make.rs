@@ -198,15 +198,8 @@ fn access(array: Id, index: Vec<Index>, span: Span) -> Access {
 
 fn repeat((var, lo, hi, step): (Symbol, i64, i64, i64), body: Vec<Stmt>, span: Span) -> Stmt {
     Stmt::For(For {
-        var,
-        lo: Index::Const(lo),
-        hi: Index::Const(hi),
         step,
-        body,
-        partial: false,
-        leftover: false,
-        at: None,
-        span,
+        ..For::new(var, (Index::Const(lo), Index::Const(hi)), body, span)
     })
 }
 
