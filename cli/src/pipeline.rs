@@ -301,9 +301,9 @@ fn cheapest(
     settings: &Settings,
     find: &dyn Fn(&Lowered) -> Result<Found, Vec<Diagnostic>>,
 ) -> Result<(Lowered, Found), Vec<Diagnostic>> {
-    let plain = lowering::lower(scheduled)?;
+    let (plain, common) = lowering::lower_both(scheduled)?;
     let found = find(&plain);
-    let Ok(Some(common)) = lowering::lower_in_common(scheduled) else {
+    let Some(common) = common else {
         return Ok((plain, found?));
     };
     let (found, other) = match (found, find(&common)) {

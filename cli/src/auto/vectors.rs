@@ -351,7 +351,7 @@ const NEAR: u64 = 8;
 impl Evaluate for CostEstimator<'_> {
     fn cost(&mut self, directives: &[Directive]) -> Result<u64, String> {
         let scheduled = schedule::apply_directives(self.kernel, directives).map_err(first)?;
-        let lowered = lowering::lower(&scheduled).map_err(first)?;
+        let (lowered, common) = lowering::lower_both(&scheduled).map_err(first)?;
         let is_given = self.given.is_none();
         let (statements, values) = self.given.unwrap_or_default();
         let most = STATEMENTS.max(4 * statements);
@@ -364,7 +364,6 @@ impl Evaluate for CostEstimator<'_> {
             return Err(format!("it computes more than {most} values side by side"));
         }
         self.given.get_or_insert((lowered.windows.len(), all));
-        let common = lowering::lower_in_common(&scheduled).ok().flatten();
         let common = common.map(|lowered| self.time(&lowered).0);
         Ok(common.unwrap_or(cost).min(cost))
     }

@@ -9,7 +9,7 @@
 //! a statement that is apart may have had a better instruction.
 
 use crate::interleave::named;
-use kernel::tree::{Assign, Expr, ExprKind, Id, Kernel, Op, Stmt};
+use kernel::tree::{Assign, Expr, ExprKind, Kernel, Op, Stmt};
 use kernel::types::{Elem, Type};
 use kernel::values::{Values, within};
 use std::collections::BTreeMap;
@@ -97,14 +97,14 @@ pub(super) fn parts(kernel: &mut Kernel, body: &[Stmt]) -> Option<Vec<Stmt>> {
 /// Statements without loops, and what they have in common.
 #[derive(Default)]
 struct Common {
-    /// What forms are made of.
+    /// What forms are made of in the statements.
     leaves: Vec<Expr>,
     /// Those of the statements, in the order in which they are come upon, and behind these the common
-    /// ones.
+    /// ones. A common form is a leaf of others: the first is the one behind `leaves`, and so on.
     forms: Vec<Form>,
     written: usize,
-    /// The leaf that a common form is to the others.
-    leaf_of: Vec<usize>,
+    /// The registers of the common forms, once they are filled, in the elements of the forms.
+    filled: Vec<Option<Expr>>,
     /// The statements' values, with names as what they stand for.
     values: Vec<Option<Expr>>,
 }
@@ -203,9 +203,9 @@ impl Common {
                     continue;
                 }
                 for part in shared(a, b) {
-                    let usable = |leaf: &usize| {
-                        let lanes = self.leaves[*leaf].ty.lanes == a.ty.lanes;
-                        lanes && fixed.get(*leaf).is_none_or(|fixed| *fixed)
+                    let usable = |leaf: &usize| match self.leaves.get(*leaf) {
+                        Some(e) => fixed[*leaf] && e.ty.lanes == a.ty.lanes,
+                        None => true,
                     };
                     let part: BTreeMap<_, _> =
                         part.into_iter().filter(|(l, _)| usable(l)).collect();
@@ -227,7 +227,7 @@ impl Common {
 
     /// Makes a part a form of its own, and a leaf of those that contain it.
     fn take(&mut self, (kind, ty, parts): Part) {
-        let leaf = self.leaves.len();
+        let leaf = self.leaf_of(self.forms.len());
         let mut at = usize::MAX;
         for form in &mut self.forms {
             if (form.kind, form.ty) != (kind, ty) {
@@ -241,13 +241,6 @@ impl Common {
             form.changed = true;
             at = at.min(form.at);
         }
-        // What it is, for its type and for what is equal to it: nothing is.
-        self.leaves.push(Expr {
-            kind: ExprKind::Register(Id::MAX - leaf),
-            ty,
-            span: self.leaves[0].span,
-        });
-        self.leaf_of.push(leaf);
         self.forms.push(Form {
             parts,
             changed: true,
@@ -255,9 +248,22 @@ impl Common {
         });
     }
 
+    /// The leaf that a common form is.
+    fn leaf_of(&self, common: usize) -> usize {
+        self.leaves.len() + common - self.written
+    }
+
+    /// The common forms that are parts of a form.
+    fn common_parts(&self, form: usize) -> Vec<usize> {
+        let parts = self.forms[form].parts.keys();
+        let common = parts.filter_map(|leaf| leaf.checked_sub(self.leaves.len()));
+        common.map(|k| self.written + k).collect()
+    }
+
     /// The statements, with the registers before those that first need them.
     fn statements(mut self, kernel: &mut Kernel, run: &[Stmt]) -> Vec<Stmt> {
         self.settle();
+        self.filled = vec![None; self.forms.len() - self.written];
         let mut out = Vec::new();
         let mut next = 0;
         for (at, stmt) in run.iter().enumerate() {
@@ -288,12 +294,8 @@ impl Common {
         for _ in self.written..self.forms.len() {
             for n in 0..self.forms.len() {
                 let at = self.forms[n].at;
-                let parts: Vec<usize> = self.forms[n].parts.keys().copied().collect();
-                for k in 0..self.leaf_of.len() {
-                    if parts.contains(&self.leaf_of[k]) {
-                        let own = &mut self.forms[self.written + k].at;
-                        *own = (*own).min(at);
-                    }
+                for part in self.common_parts(n) {
+                    self.forms[part].at = self.forms[part].at.min(at);
                 }
             }
         }
@@ -301,21 +303,18 @@ impl Common {
 
     /// Fills the register of a common form, and before it those of its parts; each once.
     fn fill(&mut self, kernel: &mut Kernel, common: usize, out: &mut Vec<Stmt>) {
-        let leaf = self.leaf_of[common - self.written];
-        if !matches!(self.leaves[leaf].kind, ExprKind::Register(id) if id == Id::MAX - leaf) {
+        if self.filled[common - self.written].is_some() {
             return;
         }
-        for k in 0..self.leaf_of.len() {
-            if self.forms[common].parts.contains_key(&self.leaf_of[k]) {
-                self.fill(kernel, self.written + k, out);
-            }
+        for part in self.common_parts(common) {
+            self.fill(kernel, part, out);
         }
         let (form, none) = (&self.forms[common], BTreeMap::new());
         let value = self.expression(form, None, &none);
         let narrow = narrower(kernel, &value, form);
         let kept = narrow.map_or(value, |elem| self.expression(form, Some(elem), &none));
         let register = named(kernel, "common", &kept, form.ty.lanes, out);
-        self.leaves[leaf] = cast(register, form.ty.elem);
+        self.filled[common - self.written] = Some(cast(register, form.ty.elem));
     }
 
     /// An expression with the forms in it as they are now; `next`: the first form in it.
@@ -382,7 +381,10 @@ impl Common {
         let mut parts: Vec<(usize, i128)> = form.parts.iter().map(|(l, f)| (*l, *f)).collect();
         parts.sort_by_key(|(_, factor)| *factor < 0);
         for (leaf, factor) in parts {
-            let part = below.get(&leaf).unwrap_or(&self.leaves[leaf]);
+            let part = match leaf.checked_sub(self.leaves.len()) {
+                Some(k) => self.filled[k].as_ref().expect("it is needed here"),
+                None => below.get(&leaf).unwrap_or(&self.leaves[leaf]),
+            };
             let part = cast(part.clone(), elem);
             let times = |n| match n {
                 1 => part.clone(),

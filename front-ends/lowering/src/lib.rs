@@ -42,14 +42,17 @@ pub fn lower(scheduled: &Scheduled) -> Result<Lowered, Vec<Diagnostic>> {
     Ok(lowered(scheduled, false)?.0)
 }
 
-/// Lowers a kernel with what statements beside each other have in common of sums and extremes formed
-/// once; nothing where they have nothing.
+/// Lowers a kernel as its statements are written and, where statements beside each other have parts of
+/// sums and extremes in common, with these formed once.
 ///
 /// # Errors
 /// As [`lower`].
-pub fn lower_in_common(scheduled: &Scheduled) -> Result<Option<Lowered>, Vec<Diagnostic>> {
-    let (lowered, found) = lowered(scheduled, true)?;
-    Ok(found.then_some(lowered))
+pub fn lower_both(scheduled: &Scheduled) -> Result<(Lowered, Option<Lowered>), Vec<Diagnostic>> {
+    match lowered(scheduled, true) {
+        Ok((plain, false)) => Ok((plain, None)),
+        // What has too many statements with its common parts may be lowered without.
+        common => Ok((lower(scheduled)?, common.ok().map(|(lowered, _)| lowered))),
+    }
 }
 
 /// A kernel that is lowered, and whether common parts were looked for and found.

@@ -5,7 +5,7 @@ use kernel::data::{Limits, fill, generate, shapes};
 use kernel::tree::Kernel;
 use kernel::{eval, read};
 use lowering::window::Lowered;
-use lowering::{lower, lower_in_common, replay};
+use lowering::{lower_both, replay};
 use semantics::diagnostic::render;
 use semantics::random::Random;
 use semantics::span::Source;
@@ -41,9 +41,8 @@ fn check_text(name: &str, text: &str, runs: u64) {
     assert!(!kernels.is_empty(), "{name} holds no kernel");
     for kernel in &kernels {
         let scheduled = schedule::apply(kernel).unwrap_or_else(|d| panic!("{}", render(&d)));
-        let lowered = lower(&scheduled).unwrap_or_else(|d| panic!("{}", render(&d)));
+        let (lowered, common) = lower_both(&scheduled).unwrap_or_else(|d| panic!("{}", render(&d)));
         check_lowered(name, kernel, &lowered, runs);
-        let common = lower_in_common(&scheduled).unwrap_or_else(|d| panic!("{}", render(&d)));
         common.inspect(|lowered| check_lowered(name, kernel, lowered, runs));
     }
 }
@@ -172,7 +171,7 @@ fn what_rows_have_in_common_is_formed_once_and_right() {
         let (kernels, diagnostics) = read(&Source::new("k.kernel", &*text));
         assert!(diagnostics.is_empty(), "{text}{}", render(&diagnostics));
         let scheduled = schedule::apply(&kernels[0]).expect("rows do not depend on each other");
-        let common = lower_in_common(&scheduled).expect("vectors of integers");
+        let (_, common) = lower_both(&scheduled).expect("vectors of integers");
         let Some(common) = common else { continue };
         found += 1;
         check_lowered(&format!("{n}: {text}"), &kernels[0], &common, 2);
@@ -185,7 +184,7 @@ fn shared(text: &str) -> Vec<String> {
     let (kernels, diagnostics) = read(&Source::new("k.kernel", text));
     assert!(diagnostics.is_empty(), "{}", render(&diagnostics));
     let scheduled = schedule::apply(&kernels[0]).expect("rows do not depend on each other");
-    let common = lower_in_common(&scheduled).expect("vectors of integers");
+    let (_, common) = lower_both(&scheduled).expect("vectors of integers");
     let registers = common.map(|lowered| lowered.kernel.registers);
     let registers = registers.unwrap_or_default();
     registers.iter().map(|r| r.ty.to_string()).collect()
