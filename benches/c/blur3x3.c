@@ -1,23 +1,5 @@
-// Box blur with 3x3 taps; sums are modulo 2^16 and each direction is divided by itself. What
-// becomes of each row along x is made once and kept for 3 rows.
-#include <stdint.h>
-
-enum { TAPS = 3 };
-
-static inline void along_x(long w, const uint16_t *restrict in, uint16_t *restrict o) {
-    for (long x = 0; x < w; x++)
-        o[x] = (uint16_t)(in[x] + in[x + 1] + in[x + 2]) / TAPS;
-}
-
-void blur3x3(long h, long w, const uint16_t *restrict r, uint16_t *restrict out) {
-    uint16_t rows[TAPS][w];
-    long pitch = w + TAPS - 1;
-    for (long y = 0; y < TAPS - 1; y++)
-        along_x(w, r + y * pitch, rows[y]);
-    for (long y = 0; y < h; y++) {
-        along_x(w, r + (y + TAPS - 1) * pitch, rows[(y + TAPS - 1) % TAPS]);
-        uint16_t *o = out + y * w;
-        for (long x = 0; x < w; x++)
-            o[x] = (uint16_t)(rows[0][x] + rows[1][x] + rows[2][x]) / TAPS;
-    }
-}
+// Box blur with 3x3 taps.
+#define BLUR blur3x3
+#define TAPS 3
+#define SUM(at) at(0) + at(1) + at(2)
+#include "blur.h"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-FLAGS = ["-std=gnu11", "-O3", "-march=native", "-fPIC", "-w"]
+FLAGS = ["-std=gnu11", "-O3", "-march=native", "-fPIC"]
 
 TIMER = """
 #include <stdint.h>
@@ -64,7 +64,7 @@ def parameters(kernel):
 
 @dataclass
 class Place:
-    """Where libraries are built and what calls them: a folder, the data of one size, a compiler for C."""
+    """Where libraries are built, and the data of one size that they are called with."""
 
     folder: Path
     data: dict
@@ -82,12 +82,12 @@ class Place:
             return f"a[{self.arrays.index(name)}]"
         return f"n[{self.numbers.index(name)}]"
 
-    def library(self, stem, compiler, sources, declared, call, prepare=()):
-        """Compiles sources and a wrapper that times `call`."""
+    def compiled(self, stem, compiler, sources, declared, call, prepare=(), warnings=("-w",)):
+        """The library of sources and a wrapper that times `call`."""
         timer = TIMER.replace("PREPARE", "\n    ".join(prepare)).replace("CALL", call)
         path, library = self.folder / f"{stem}_run.c", self.folder / f"{stem}.so"
         path.write_text(declared + timer)
-        command = [compiler, *FLAGS, "-shared", *map(str, sources), str(path), "-o", str(library), "-lm", "-ldl", "-lpthread"]
+        command = [compiler, *FLAGS, *warnings, "-shared", *map(str, sources), str(path), "-o", str(library), "-lm", "-ldl", "-lpthread"]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:
             raise RuntimeError(done.stderr.strip())
@@ -103,6 +103,17 @@ class Place:
         function.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_long]
         # The arrays live as long as the function that refers to them.
         return lambda repeats, kept=own: function(pointers, values, repeats), own[result]
+
+
+def timed(calls, rounds, seconds):
+    """The seconds of each call by its key, one number for each round; each round runs every call for about
+    so many seconds."""
+    repeats = {key: max(1, int(seconds / max(call(1), 1e-9))) for key, call in calls.items()}
+    times = {key: [] for key in calls}
+    for _ in range(rounds):
+        for key, call in calls.items():
+            times[key].append(call(repeats[key]))
+    return times
 
 
 def in_order(case):
@@ -135,7 +146,7 @@ def halide_library(place, stem, case, compiler):
         words.append(f"&b{at}")
         kinds.append("void *")
     declared = BUFFERS + f"int pipeline({', '.join(kinds)});\n"
-    return place.library(stem, compiler, [pipeline], declared, f"if (pipeline({', '.join(words)}) != 0) return -1", prepare)
+    return place.compiled(stem, compiler, [pipeline], declared, f"if (pipeline({', '.join(words)}) != 0) return -1", prepare)
 
 
 class Isaforge:
@@ -172,19 +183,19 @@ class Isaforge:
                 words += [f"INT64_C({extent})" for extent in reversed(place.data[argument].shape)]
         kinds = [re.sub(r"\w+$", "", parameter).strip() for parameter in parameters.split(",")]
         declared = f"#include <stdint.h>\nint {name}({', '.join(kinds)});\n"
-        return place.library(stem, self.cc, [source], declared, f"if ({name}({', '.join(words)}) != 0) return -1")
+        return place.compiled(stem, self.cc, [source], declared, f"if ({name}({', '.join(words)}) != 0) return -1")
 
 
 def kernel_file(name):
     return ROOT / "kernels" / f"{name}.kernel"
 
 
-def c_library(place, stem, name, source, compiler):
+def c_library(place, stem, name, source, compiler, warnings=("-w",)):
     """C with the parameters of a kernel file."""
     listed = parameters(kernel_file(name).read_text())
     kinds = ["void *" if "[" in kind else c_type(kind) for _, kind in listed]
     call = f"{name}({', '.join(place.argument(argument) for argument, _ in listed)})"
-    return place.library(stem, compiler, [source], f"void {name}({', '.join(kinds)});\n", call)
+    return place.compiled(stem, compiler, [source], f"void {name}({', '.join(kinds)});\n", call, warnings=warnings)
 
 
 def automatic_schedule(ours, place, stem, name):

@@ -52,7 +52,7 @@ def library(name, sources, text, flags=(), compiler="gcc"):
     """A shared library of a wrapper and other sources."""
     path, out = FOLDER / f"peak/{name}_run.c", FOLDER / f"peak/{name}.so"
     path.write_text(text)
-    subprocess.run([compiler, *build.FLAGS, "-shared", *map(str, sources), str(path), *flags, "-o", str(out), "-lm"], check=True)
+    subprocess.run([compiler, *build.FLAGS, "-w", "-shared", *map(str, sources), str(path), *flags, "-o", str(out), "-lm"], check=True)
     return ctypes.CDLL(str(out))
 
 

@@ -35,7 +35,7 @@ import sys
 import time
 from pathlib import Path
 
-from build import Isaforge, Place, automatic_schedule, c_library, halide_library, kernel_file
+from build import Isaforge, Place, automatic_schedule, c_library, halide_library, kernel_file, timed
 
 ROOT = Path(__file__).resolve().parents[2]
 VARIANTS = ["halide", "from_halide", "halide_best", "from_halide_best", "kernel", "auto", "gcc", "clang"]
@@ -125,13 +125,8 @@ def measure(kernel, options):
         if once[variant] < 0 or wrong:
             kernel.problems[variant] = f"{wrong} of {reference.size} elements differ from those of {judge}"
             del calls[variant]
-    repeats = {v: max(1, int(options.seconds / max(c(1), 1e-9))) for v, c in calls.items()}
-    times = {v: [] for v in calls}
-    for _ in range(options.rounds):
-        for variant, call in calls.items():
-            times[variant].append(call(repeats[variant]))
     found = {}
-    for variant, series in times.items():
+    for variant, series in timed(calls, options.rounds, options.seconds).items():
         quartiles = statistics.quantiles(series, n=4) if len(series) > 1 else [series[0]] * 3
         found[variant] = {"median": quartiles[1], "quartiles": [quartiles[0], quartiles[2]], "rounds": len(series)}
     return {"times": found, "problems": kernel.problems, "built in, s": kernel.seconds}

@@ -1,12 +1,13 @@
 """Kernels on images: Sobel, dilation, blur, median, Gaussian, convolution."""
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Callable
 
 import halide as hl
 import numpy as np
 
-from case import CASES, Case, array, case, i16, i32, image, sat, u8, u16, x, xi, y, yi
+from case import Case, array, case, i16, i32, image, sat, u8, u16, x, xi, y, yi
 
 SIZES = {"test": (131, 37), "small": (384, 64), "large": (3840, 2160)}
 
@@ -55,15 +56,18 @@ def stencil(reach, lanes, rows=4):
             others = [image(hl.Int(8), 2, "mask")] if value.__code__.co_argcount == 2 else []
             return Stencil(name, lambda p: value(p, *others), reach, others)
 
-        def simple():
+        def plain():
             this, (img, edge), out = made(), clamped(), hl.Func(name)
             out[x, y] = this.value(edge)
-            out.tile(x, y, xi, yi, lanes, rows).vectorize(xi).unroll(yi)
-            edge.compute_at(out, y).vectorize(x, 64)
-            return Case(name, out, [img, *this.others], data_of(this))
 
-        STENCILS[name] = made
-        CASES[name] = simple
+            def simple():
+                out.tile(x, y, xi, yi, lanes, rows).vectorize(xi).unroll(yi)
+                edge.compute_at(out, y).vectorize(x, 64)
+
+            return Case(name, out, [img, *this.others], data_of(this), schedule=simple)
+
+        STENCILS[name], plain.__name__ = made, name
+        case(plain)
         return value
 
     return register
@@ -126,8 +130,8 @@ def dilate7x7(p):
     return widest(p, 3)
 
 
-def blur_of(taps):
-    """Means along x and then along y, without a schedule: the image, both Funcs and the data."""
+def blur(taps):
+    """Means along x, which other schedules speak of, and then along y."""
     r = image(hl.UInt(16), 2, "r")
     along_x, out = hl.Func("along_x"), hl.Func(f"blur{taps}x{taps}")
     along_x[x, y] = weigh([r[x + i, y] for i in range(taps)], [1] * taps, u16) / hl.u16(taps)
@@ -138,14 +142,12 @@ def blur_of(taps):
         source = array(rng, np.uint16, h + taps - 1, w + taps - 1)
         return {"w": w, "h": h, "r": source, "out": np.zeros((h, w), np.uint16)}
 
-    return r, along_x, out, data
+    def simple():
+        out.tile(x, y, xi, yi, 32, 8).vectorize(xi).unroll(yi)
+        along_x.compute_at(out, x).vectorize(x).unroll(y)
 
-
-def blur(taps):
-    r, along_x, out, data = blur_of(taps)
-    out.tile(x, y, xi, yi, 32, 8).vectorize(xi).unroll(yi)
-    along_x.compute_at(out, x).vectorize(x).unroll(y)
-    return Case(f"blur{taps}x{taps}", out, [r], data)
+    parts = SimpleNamespace(along_x=along_x)
+    return Case(f"blur{taps}x{taps}", out, [r], data, schedule=simple, parts=parts)
 
 
 @case

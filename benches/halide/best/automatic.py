@@ -11,22 +11,9 @@ import sys
 import halide as hl
 import numpy as np
 
-import stencils
-from case import ALGORITHMS, Case, set_parameters, x, y
+from case import ALGORITHMS, set_parameters
 
 SCHEDULERS = {"Mullapudi2016": "autoschedule_mullapudi2016", "Adams2019": "autoschedule_adams2019"}
-
-
-def unscheduled(name):
-    """The algorithm of a kernel as a case without any schedule."""
-    if name in stencils.STENCILS:
-        this, (img, edge), out = stencils.STENCILS[name](), stencils.clamped(), hl.Func(name)
-        out[x, y] = this.value(edge)
-        return Case(name, out, [img, *this.others], stencils.data_of(this))
-    if name.startswith("blur"):
-        r, _, out, data = stencils.blur_of(int(name[-1]))
-        return Case(name, out, [r], data)
-    return ALGORITHMS[name]()
 
 
 def load(scheduler):
@@ -54,7 +41,7 @@ def estimate(made, data):
 def scheduled(name, size, scheduler, show=False):
     """A kernel with the schedule that a scheduler finds for it."""
     load(scheduler)
-    made = unscheduled(name)
+    made = ALGORITHMS[name]()
     estimate(made, made.data(size, np.random.default_rng(1)))
     parameters = hl.AutoschedulerParams(scheduler, {"parallelism": "1"})
     found = hl.Pipeline(made.func).apply_autoscheduler(hl.get_host_target(), parameters)
