@@ -11,7 +11,7 @@ import halide as hl
 
 import stencils
 from best import best
-from case import Case, i16, i32, image, sat, u8, u16, x, xi, y, yi
+from case import ALGORITHMS, Case, i16, i32, image, sat, u8, u16, x, xi, y, yi
 
 # Lanes and rows of blocks.
 TILES = [(32, 2), (32, 4), (64, 2), (64, 4)]
@@ -139,20 +139,20 @@ def gaussian7x7():
 
 
 def blur(count):
-    def made(lanes, rows, slide):
-        r, along_x, out, data = stencils.blur_of(count)
-        if slide:
-            out.split(x, x, xi, lanes).split(y, y, yi, rows).reorder(xi, yi, y, x).vectorize(xi).unroll(yi)
-            along_x.store_at(out, x).compute_at(out, yi).vectorize(x)
+    def scheduled(lanes, rows):
+        made = ALGORITHMS[f"blur{count}x{count}"]()
+        out, along_x = made.func, made.parts.along_x
+        if rows is None:
+            out.split(x, x, xi, lanes).reorder(xi, y, x).vectorize(xi)
+            along_x.store_at(out, x).compute_at(out, y).vectorize(x)
         else:
             out.tile(x, y, xi, yi, lanes, rows).vectorize(xi).unroll(yi)
             along_x.compute_at(out, x).vectorize(x).unroll(y)
-        return Case(f"blur{count}x{count}", out, [r], data)
+        return made
 
-    forms = [(lanes, rows, False) for lanes in (16, 32, 64) for rows in (4, 8, 16)]
-    forms += [(lanes, rows, True) for lanes in (16, 32, 64) for rows in (4, 8)]
-    name = lambda lanes, rows, slide: f"{'sliding' if slide else 'staged'}, {rows} rows of {lanes}"
-    return [(name(*form), lambda form=form: made(*form)) for form in forms]
+    forms = [(lanes, rows) for lanes in (16, 32, 64) for rows in (4, 8, 16, None)]
+    name = lambda lanes, rows: f"staged, {rows} rows of {lanes}" if rows else f"sliding, {lanes}"
+    return [(name(*form), lambda form=form: scheduled(*form)) for form in forms]
 
 
 @best

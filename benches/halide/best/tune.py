@@ -28,7 +28,7 @@ import best.layers, best.products, best.stencils  # noqa: E401, E402, F401  (the
 import layers, products, stencils  # noqa: E401, E402, F401  (and these the cases)
 from best import BEST  # noqa: E402
 from best.automatic import automatic  # noqa: E402
-from build import Place, halide_library  # noqa: E402
+from build import Place, halide_library, timed  # noqa: E402
 from case import CASES  # noqa: E402
 
 
@@ -76,11 +76,7 @@ def ready(name, options):
 def tune(name, options):
     """Medians in seconds of the candidates for a kernel, best first, and what is wrong with the others."""
     calls, problems = ready(name, options)
-    repeats = {label: max(1, int(options.seconds / max(call(1), 1e-9))) for label, call in calls.items()}
-    times = {label: [] for label in calls}
-    for _ in range(options.rounds):
-        for label, call in calls.items():
-            times[label].append(call(repeats[label]))
+    times = timed(calls, options.rounds, options.seconds)
     medians = {label: statistics.median(series) for label, series in times.items()}
     return dict(sorted(medians.items(), key=lambda pair: pair[1])), problems
 
@@ -93,7 +89,9 @@ def chosen(name, size, machine, again=False):
     known = table.setdefault(f"{machine}, Halide {hl.get_host_target()}", {}).setdefault(size, {})
     makes = dict(candidates(name, size))
     if again or known.get(name) not in makes:
-        times, _ = tune(name, arguments(["--size", size]))
+        times, problems = tune(name, arguments(["--size", size]))
+        for label, problem in problems.items():
+            print(f"{name}, {size}, {label}: {problem}", file=sys.stderr, flush=True)
         known[name] = next(iter(times))
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(table, indent=1) + "\n")
