@@ -115,6 +115,7 @@ pub fn read(source: &Source, options: &Options<'_>) -> Result<Import, Vec<Diagno
         scalars: Vec::new(),
         registers: Vec::new(),
         locals: Vec::new(),
+        definitions: Vec::new(),
         requires: Vec::new(),
         body: Vec::new(),
         schedule: Vec::new(),

@@ -131,6 +131,11 @@ fn collect(kernel: &Kernel, body: &[Stmt], facts: &Facts, out: &mut BTreeMap<Spa
     }
 }
 
+/// Whether an access stays inside its array where these facts hold.
+pub fn is_inside(kernel: &Kernel, access: &Access, facts: &Facts) -> bool {
+    unproved(kernel, access, facts).is_none()
+}
+
 /// The first dimension in which an access is not known to stay inside.
 fn unproved(kernel: &Kernel, access: &Access, facts: &Facts) -> Option<usize> {
     let dims = &kernel.arrays[access.array].dims;

@@ -15,7 +15,8 @@ mod stmt;
 use crate::ast;
 use crate::index::{Index, Symbol};
 use crate::tree::{
-    self, Array, Condition, Kernel, Param, Relation, Role, Scalar, SymbolInfo, SymbolKind,
+    self, Array, Condition, Definition, Kernel, Param, Relation, Role, Scalar, SymbolInfo,
+    SymbolKind,
 };
 use crate::types::{Elem, Type};
 use scope::{Binding, FunctionDef, Scopes};
@@ -62,6 +63,7 @@ fn empty_kernel(source: &Source, name: &ast::Ident) -> Kernel {
         scalars: Vec::new(),
         registers: Vec::new(),
         locals: Vec::new(),
+        definitions: Vec::new(),
         requires: Vec::new(),
         body: Vec::new(),
         schedule: Vec::new(),
@@ -74,6 +76,9 @@ const MAX_DEPTH: u32 = 300;
 
 /// How many calls of functions one kernel or function may unfold to.
 const MAX_EXPANSIONS: u32 = 20_000;
+
+/// The most parts of a function's value that is kept for schedules.
+const MAX_DEFINITION: usize = 4_000;
 
 /// The most elements that the constant dimensions of an array may have: 2^38.
 pub(crate) const MAX_ELEMENTS: i64 = 1 << 38;
@@ -450,16 +455,49 @@ impl<'a> Checker<'a> {
             .map(|a| a.unwrap_or(Binding::Broken))
             .collect();
         self.expand(&def, args);
+        let sound = self.diagnostics.len() == before;
+        if sound {
+            let defined = self.defined(&def);
+            self.diagnostics.truncate(before);
+            self.kernel.definitions.extend(defined);
+        }
         self.kernel.locals.truncate(locals);
         self.depths.truncate(locals);
         self.expansions = expansions;
-        let sound = self.diagnostics.len() == before;
         let def = FunctionDef {
             source,
             depth: self.scopes.depth(),
             sound,
         };
         self.declare(&source.name, Binding::Function(Rc::new(def)));
+    }
+
+    /// A function as a value over its parameters, where these are indices and it needs no numbers for them.
+    fn defined(&mut self, def: &FunctionDef<'a>) -> Option<Definition> {
+        let params = &def.source.params;
+        if params.is_empty() || !params.iter().all(|(_, ty)| ty.name == "index") {
+            return None;
+        }
+        let (symbols, uses_broken) = (self.kernel.symbols.len(), self.uses_broken);
+        let own = params
+            .iter()
+            .map(|(name, _)| self.symbol(name, SymbolKind::Loop));
+        let own: Vec<Symbol> = own.collect();
+        let args = own.iter().map(|s| Binding::Index(Index::Sym(*s))).collect();
+        let value = self.expand(def, args);
+        self.kernel.symbols.truncate(symbols);
+        self.uses_broken = uses_broken;
+        let mut value = self.kernel.written_out(&value?, MAX_DEFINITION)?;
+        value.for_each_index_mut(&mut |index| {
+            for (k, symbol) in own.iter().enumerate() {
+                *index = index.substitute(*symbol, &Index::Sym(Definition::parameter(k)));
+            }
+        });
+        (value.ty.lanes == 1).then(|| Definition {
+            name: def.source.name.name.clone(),
+            params: params.iter().map(|(name, _)| name.name.clone()).collect(),
+            value,
+        })
     }
 
     /// The body of a function with its parameters bound.

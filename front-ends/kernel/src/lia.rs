@@ -250,6 +250,11 @@ impl Facts {
         let v = LinearForm::unknown(Unknown::Symbol(var));
         let t = LinearForm::unknown(Unknown::Step(var));
         self.add(t.clone());
+        let plain = match &cases(lo)[..] {
+            [_] => None,
+            _ => Some(self.without_clamps(lo)),
+        };
+        let lo = plain.as_ref().unwrap_or(lo);
         if let [lo] = &cases(lo)[..] {
             lo.side.iter().for_each(|s| self.add(s.clone()));
             let difference = v.plus(&lo.form, -1).plus(&t, -i128::from(step));

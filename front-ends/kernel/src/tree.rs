@@ -34,6 +34,8 @@ pub struct Kernel {
     pub registers: Vec<Register>,
     /// Values named by `let` or bound to a function's parameter.
     pub locals: Vec<Local>,
+    /// Functions of indices alone, which schedules may compute before they are asked for.
+    pub definitions: Vec<Definition>,
     /// Preconditions on the sizes.
     pub requires: Vec<Condition>,
     /// The algorithm.
@@ -69,6 +71,14 @@ impl Kernel {
     /// An index as it would be written.
     pub fn index_text(&self, index: &Index) -> String {
         index.display(&|s| self.symbol_name(s)).to_string()
+    }
+
+    /// A name that no array has: this one, or one with a number behind it.
+    pub fn unused_array_name(&self, like: &str) -> String {
+        let taken = |name: &String| self.arrays.iter().any(|a| a.name == *name);
+        let numbered = (1..).map(|n| format!("{like}_{n}"));
+        let mut all = std::iter::once(like.to_owned()).chain(numbered);
+        all.find(|name| !taken(name)).expect("numbers do not end")
     }
 
     /// The sizes, in order of declaration.
@@ -209,6 +219,24 @@ pub struct Local {
     pub value: Expr,
     /// Whether a [`Stmt::Let`] computes it; otherwise it is computed where it is used.
     pub stated: bool,
+}
+
+/// A function of indices alone. Where it is called its value stands, with arguments for parameters.
+#[derive(Clone, Debug)]
+pub struct Definition {
+    /// Its name.
+    pub name: String,
+    /// Its parameters; [`Definition::parameter`] stands for each in the value.
+    pub params: Vec<String>,
+    /// The value, of one lane, names in it as their values.
+    pub value: Expr,
+}
+
+impl Definition {
+    /// The symbol of a parameter, which is none of the kernel's.
+    pub fn parameter(number: usize) -> Symbol {
+        Symbol(u32::MAX - u32::try_from(number).expect("few parameters"))
+    }
 }
 
 /// A precondition: a comparison of two indices.

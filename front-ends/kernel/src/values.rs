@@ -97,6 +97,15 @@ impl<'a> Values<'a> {
         Some(known.filter(|r| within(*r, elem)).unwrap_or(whole(elem)))
     }
 
+    /// The narrowest integers that hold all values of an expression of integers, where these are narrower
+    /// than its own: of two as narrow those with a sign.
+    pub fn narrower_elements(&self, e: &Expr) -> Option<Elem> {
+        let range = self.range(e)?;
+        let of = |bits| [true, false].map(|signed| Elem::Int { bits, signed });
+        let mut narrow = (3..e.ty.elem.bits().ilog2()).flat_map(|log| of(1 << log));
+        narrow.find(|elem| within(range, *elem))
+    }
+
     /// The range of what an operation gives before it wraps.
     pub fn of_operation(&self, op: Op, args: &[Expr], to: Elem) -> Option<Range> {
         let of = |k: usize| self.range(&args[k]);

@@ -117,6 +117,27 @@ impl Kernel {
         known.get(&id).cloned()
     }
 
+    /// An expression with the values of names in place of them; nothing where it has more than so many
+    /// parts then, or rests on what a statement has computed.
+    pub(crate) fn written_out(&self, e: &Expr, most: usize) -> Option<Expr> {
+        fn out(kernel: &Kernel, e: &Expr, left: &mut usize) -> Option<Expr> {
+            *left = left.checked_sub(1)?;
+            match e.kind {
+                ExprKind::Local(id) if kernel.locals[id].stated => None,
+                ExprKind::Local(id) => out(kernel, &kernel.locals[id].value, left),
+                ExprKind::Register(_) => None,
+                _ => {
+                    let mut made = e.clone();
+                    for part in made.operands_mut() {
+                        *part = out(kernel, part, left)?;
+                    }
+                    Some(made)
+                }
+            }
+        }
+        out(self, e, &mut most.clone())
+    }
+
     /// Calls `f` for each expression without operands below `e`, also in the values of the
     /// names for which `through` holds, but not for these names.
     pub fn for_each_leaf<'e>(

@@ -563,13 +563,8 @@ fn spread(values: &Values<'_>, e: Expr) -> Expr {
 
 /// The narrowest elements that hold all values of a sum, where these are narrower than its own.
 fn narrower(kernel: &Kernel, value: &Expr, form: &Form) -> Option<Elem> {
-    let range = Values::of(&kernel.locals).range(value)?;
-    let of = |bits| [true, false].map(|signed| Elem::Int { bits, signed });
-    let narrow = (3..form.ty.elem.bits().ilog2()).flat_map(|log| of(1 << log));
-    narrow
-        .into_iter()
-        .find(|elem| within(range, *elem))
-        .filter(|_| form.kind == Kind::Sum)
+    let narrow = Values::of(&kernel.locals).narrower_elements(value);
+    narrow.filter(|_| form.kind == Kind::Sum)
 }
 
 /// A value in other elements. What narrower ones hold and was widened before is taken as it was.

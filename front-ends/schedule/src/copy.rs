@@ -5,7 +5,7 @@
 //! copies too when that is asked for.
 
 use kernel::index::{Index, Symbol};
-use kernel::tree::{Access, Assign, Expr, ExprKind, For, Id, Kernel, Stmt, Target};
+use kernel::tree::{Access, Array, Assign, Expr, ExprKind, For, Id, Kernel, Stmt, Target};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Copies statements of one kernel.
@@ -18,6 +18,8 @@ pub(super) struct Copy<'k> {
     pub(super) locals: BTreeMap<Id, Id>,
     /// What registers become.
     pub(super) registers: BTreeMap<Id, Id>,
+    /// What arrays become.
+    pub(super) arrays: BTreeMap<Id, Id>,
 }
 
 impl<'k> Copy<'k> {
@@ -28,6 +30,7 @@ impl<'k> Copy<'k> {
             symbols: BTreeMap::from([(symbol, by)]),
             locals: BTreeMap::new(),
             registers: BTreeMap::new(),
+            arrays: BTreeMap::new(),
         }
     }
 
@@ -37,6 +40,16 @@ impl<'k> Copy<'k> {
             let copy = self.kernel.registers[id].clone();
             self.registers.insert(id, self.kernel.registers.len());
             self.kernel.registers.push(copy);
+        }
+    }
+
+    /// Gives the copies arrays of their own in place of the given ones.
+    pub(super) fn rename_arrays(&mut self, arrays: &BTreeSet<Id>) {
+        for &id in arrays {
+            let mut copy = self.kernel.arrays[id].clone();
+            copy.name = self.kernel.unused_array_name(&copy.name);
+            self.arrays.insert(id, self.kernel.arrays.len());
+            self.kernel.arrays.push(copy);
         }
     }
 
@@ -100,8 +113,10 @@ impl<'k> Copy<'k> {
 
     fn access(&self, access: &Access) -> Access {
         let index = access.index.iter().map(|i| self.index(i)).collect();
+        let array = self.arrays.get(&access.array);
         Access {
             index,
+            array: array.copied().unwrap_or(access.array),
             ..access.clone()
         }
     }
@@ -157,6 +172,17 @@ pub(super) fn own_registers(kernel: &Kernel, body: &[Stmt]) -> BTreeSet<Id> {
     inside
         .into_iter()
         .filter(|(id, n)| everywhere.get(id) == Some(n))
+        .map(|(id, _)| id)
+        .collect()
+}
+
+/// The arrays that are made anew in each iteration of a loop.
+pub(super) fn own_arrays(kernel: &Kernel, f: &For) -> BTreeSet<Id> {
+    let mut inside = kernel::visit::inner_loops(&f.body);
+    inside.insert(f.var);
+    let made = |array: &Array| array.placement.inside.is_some_and(|s| inside.contains(&s));
+    let all = kernel.arrays.iter().enumerate();
+    all.filter(|(_, array)| made(array))
         .map(|(id, _)| id)
         .collect()
 }

@@ -12,7 +12,7 @@ use std::fmt;
 use std::str::FromStr;
 
 /// What can be written, for hints: one form for each number of words that a directive has.
-const FORMS: [&str; 25] = [
+const FORMS: [&str; 27] = [
     "vectorize x by 64",
     "vectorize x by 64 tail mask",
     "split x by 64 into b",
@@ -28,6 +28,8 @@ const FORMS: [&str; 25] = [
     "partition x at 8 into a, b",
     "reorder_stmts a, b",
     "remove_loop x",
+    "compute row at y",
+    "compute row",
     "stage c over x",
     "stage_mem c over x as t",
     "expand_dim t by x",
@@ -80,6 +82,13 @@ pub enum Directive {
         array: String,
         /// The loop.
         over: String,
+    },
+    /// A function's values in an array, computed before they are asked for.
+    Compute {
+        /// The function.
+        function: String,
+        /// The loop in each iteration of which they are computed; without, once before all loops.
+        at: Option<String>,
     },
     /// Iterations written out: so many at a time, or all.
     Unroll {
@@ -235,7 +244,7 @@ pub(crate) fn read(text: &DirectiveText) -> Result<Directive, String> {
 }
 
 /// What directives are called in other languages of schedules, with ours.
-const ELSEWHERE: [(&str, &str); 14] = [
+const ELSEWHERE: [(&str, &str); 16] = [
     ("reorder", "interchange y, x"),
     ("swap", "interchange y, x"),
     ("permute", "interchange y, x"),
@@ -249,7 +258,9 @@ const ELSEWHERE: [(&str, &str); 14] = [
     ("distribute", "fission x after c"),
     ("unroll_and_jam", "jam y by 4"),
     ("cache", "stage_mem c over x as t"),
-    ("compute_at", "stage_mem c over x as t"),
+    ("compute_at", "compute row at y"),
+    ("compute_root", "compute row"),
+    ("store_at", "compute row at y"),
 ];
 
 /// A hint for words that are no directive: the misspelt one, how such directives are written, or
@@ -392,6 +403,7 @@ impl Directive {
             | Directive::Increment { axis }
             | Directive::BranchFree { axis }
             | Directive::Stage { over: axis, .. }
+            | Directive::Compute { at: Some(axis), .. }
             | Directive::StageMemory { over: axis, .. } => vec![axis],
             Directive::Tile { axes, .. } => axes.iter().map(String::as_str).collect(),
             Directive::Interchange {
@@ -400,7 +412,8 @@ impl Directive {
             }
             | Directive::Fuse { first, second }
             | Directive::ReorderStatements { first, second } => vec![first, second],
-            Directive::ExpandDimension { .. }
+            Directive::Compute { at: None, .. }
+            | Directive::ExpandDimension { .. }
             | Directive::LiftAllocation { .. }
             | Directive::SetMemory { .. }
             | Directive::UnrollBuffer { .. } => Vec::new(),
@@ -443,6 +456,14 @@ fn of_loops(words: &[&str]) -> Result<Option<Directive>, String> {
             axis: of(x),
             by: number(n, 1 << 20)?,
             into: of(outer),
+        },
+        ["compute", function] => Directive::Compute {
+            function: of(function),
+            at: None,
+        },
+        ["compute", function, "at", x] => Directive::Compute {
+            function: of(function),
+            at: Some(of(x)),
         },
         ["stage", array, "over", x] => Directive::Stage {
             array: of(array),
@@ -544,6 +565,11 @@ impl fmt::Display for Directive {
                 let (axes, by, into) = (axes.join(", "), by.join(", "), into.join(", "));
                 write!(f, "tile {axes} by {by} into {into}")
             }
+            Directive::Compute { function, at: None } => write!(f, "compute {function}"),
+            Directive::Compute {
+                function,
+                at: Some(at),
+            } => write!(f, "compute {function} at {at}"),
             Directive::Stage { array, over } => write!(f, "stage {array} over {over}"),
             Directive::Unroll { axis, by: None } => write!(f, "unroll {axis}"),
             Directive::Unroll { axis, by: Some(by) } => write!(f, "unroll {axis} by {by}"),

@@ -9,6 +9,7 @@
 //! * `vectorize x by 64 tail round`: one vector more, into what rows are padded with;
 //! * `vectorize x by 64 tail shift`: one vector more, which ends where the loop does;
 //! * `split x by 64 into b`: blocks of iterations, a loop inside a loop;
+//! * `compute row at y`, `compute row`: a function's values in an array before they are asked for;
 //! * `stage c over x`: an element kept in a register while a loop runs;
 //! * `unroll x`, `unroll x by 4`: iterations written out;
 //! * `jam y by 4`: iterations side by side, inner loops joined;
@@ -23,6 +24,7 @@
 mod access;
 mod border;
 mod buffer;
+mod compute;
 mod copy;
 mod depend;
 pub mod directive;
@@ -492,6 +494,7 @@ fn run(kernel: &mut Kernel, directive: &Directive, most: usize) -> Result<usize,
         Directive::ExpandDimension { .. }
             | Directive::LiftAllocation { .. }
             | Directive::UnrollBuffer { .. }
+            | Directive::Compute { at: None, .. }
     );
     if let (true, Some(span)) = (buffers, chosen_by_data(&kernel.body)) {
         return Err(depends_on_data(span));
@@ -500,6 +503,12 @@ fn run(kernel: &mut Kernel, directive: &Directive, most: usize) -> Result<usize,
         Directive::ExpandDimension { buffer, by } => return buffer::expand(kernel, buffer, by),
         Directive::LiftAllocation { buffer, over } => {
             return buffer::lift(kernel, buffer, over.as_deref());
+        }
+        Directive::Compute { function, at: None } => {
+            let (body, facts) = (kernel.body.clone(), assumptions(kernel));
+            let whole = (function.as_str(), None, kernel.span);
+            kernel.body = compute::compute(kernel, &body, whole, &facts)?;
+            return Ok(1);
         }
         Directive::SetMemory { buffer, memory } => {
             return buffer::set_memory(kernel, buffer, memory);
@@ -647,6 +656,13 @@ impl Pass<'_> {
             }
             Directive::Split { by, into, .. } => nest::split(kernel, f, *by, into, facts),
             Directive::Tile { axes, by, into } => range::tile(kernel, f, axes, by, into, facts)?,
+            Directive::Compute { function, .. } => {
+                let mut inside = facts.clone();
+                inside.add_loop(f.var, &f.lo, &f.hi, f.step);
+                let place = (function.as_str(), Some(f.var), f.span);
+                let body = compute::compute(kernel, &f.body, place, &inside)?;
+                vec![Stmt::For(For { body, ..f.clone() })]
+            }
             Directive::Stage { array, .. } => stage::stage(kernel, f, array, facts)?,
             Directive::Unroll { by, .. } => nest::unroll(kernel, f, *by, facts)?,
             Directive::Jam { by, .. } => nest::jam(kernel, f, *by, facts)?,

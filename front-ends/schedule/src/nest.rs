@@ -4,7 +4,7 @@
 //! In: a loop and a number of copies. Out: statements that run the same iterations.
 
 use super::Refusal;
-use super::copy::{Copy, fresh, own_registers};
+use super::copy::{Copy, fresh, own_arrays, own_registers};
 use super::depend;
 use kernel::index::Index;
 use kernel::lia::Facts;
@@ -82,7 +82,7 @@ pub(super) fn split(
 }
 
 /// `count` iterations at a time with their statements side by side: inner loops of the
-/// copies become one. Registers of the body get copies.
+/// copies become one. Registers of the body, and arrays that are made in it, get copies.
 ///
 /// # Errors
 /// Iterations that depend on each other.
@@ -92,7 +92,8 @@ pub(super) fn jam(
     count: i64,
     around: &Facts,
 ) -> Result<Vec<Stmt>, Refusal> {
-    depend::independent(kernel, f, around, &|_| false)?;
+    let arrays = own_arrays(kernel, f);
+    depend::independent(kernel, f, around, &|a| arrays.contains(&a.array))?;
     let own = own_registers(kernel, &f.body);
     if let Some(span) = shared_register(&f.body, &own) {
         return Err(Refusal::at(span, "every iteration changes this one value"));
@@ -100,9 +101,13 @@ pub(super) fn jam(
     Ok(repeated(kernel, f, count, around, |kernel, starts| {
         let copies: Vec<Vec<Stmt>> = starts
             .iter()
-            .map(|at| {
+            .enumerate()
+            .map(|(n, at)| {
                 let mut copy = Copy::with(kernel, f.var, at.clone());
                 copy.rename_registers(&own);
+                if n > 0 {
+                    copy.rename_arrays(&arrays);
+                }
                 copy.block(&f.body)
             })
             .collect();

@@ -1,6 +1,7 @@
 //! Schedules: what they make, and what they refuse.
 
 mod buffers;
+mod computed;
 mod nests;
 
 use expect_test::{Expect, expect};
