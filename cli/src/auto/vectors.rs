@@ -42,7 +42,7 @@ pub(crate) struct ScheduleRequest {
 /// Schedules that were timed.
 const SCHEDULES: Kind = Kind {
     name: "schedules",
-    version: 8,
+    version: 9,
     most: None,
 };
 

@@ -9,7 +9,7 @@
 //! side by side, elements kept in registers, tails. What is best for each is joined. A directive that is
 //! refused makes no candidate: what is legal is decided where directives are applied, nowhere else.
 
-use crate::loops::{Loops, work};
+use crate::loops::{Loops, operators, work};
 use crate::nest::{orders, reordered};
 use crate::plan::Plan;
 use kernel::index::Symbol;
@@ -134,8 +134,7 @@ pub fn search(
     });
     best.sort_by_key(|c| weighted(c.cost, 10 * weight(&c.directives)));
     best.dedup_by(|a, b| a.directives == b.directives);
-    best.truncate(limits.keep.max(1));
-    climb.found.best = best;
+    climb.found.best = with_plain(best, limits.keep.max(1), |c| &c.directives);
     Ok(climb.found)
 }
 
@@ -302,32 +301,35 @@ impl Climb<'_> {
     /// The best plans for one nest, the best first; `others` are the outermost loops of the rest.
     fn nest(&mut self, base: &Plan, others: &BTreeSet<String>) -> Vec<Priced> {
         let mut forms: Vec<Priced> = Vec::new();
-        for shape in self.written_out(&base.shape, others) {
+        let mut shapes = self.written_out(&base.shape, others);
+        for shape in shapes.clone() {
+            shapes.extend(self.computed(&shape, others));
+        }
+        for shape in self.of_few_operators(shapes) {
             forms.extend(self.form(base, shape, others));
         }
         sort(&mut forms);
-        forms.truncate(2);
+        let mut forms = with_plain(forms, 2, |(_, plan)| &plan.shape);
         for (_, plan) in forms.clone() {
             for shape in self.reordered(&plan.shape, others) {
                 forms.extend(self.form(base, shape, others));
             }
         }
         sort(&mut forms);
+        self.with_computed(&mut forms, base, others);
         if let Some((_, plan)) = forms.first().cloned() {
             for shape in self.split_up(&plan, others) {
                 forms.extend(self.form(base, shape, others));
             }
         }
         sort(&mut forms);
-        forms.truncate(REFINED);
-        let refined: Vec<Vec<Priced>> = forms
+        let refined: Vec<Vec<Priced>> = with_plain(forms, REFINED, |(_, plan)| &plan.shape)
             .into_iter()
             .map(|form| self.refined(form, others))
             .collect();
         let mut best: Vec<Priced> = refined.into_iter().flatten().collect();
         sort(&mut best);
-        best.truncate(self.limits.keep);
-        best
+        with_plain(best, self.limits.keep, |(_, plan)| &plan.shape)
     }
 
     /// The loops of a nest after a shape, outer ones first.
@@ -390,6 +392,60 @@ impl Climb<'_> {
             }
         }
         all
+    }
+
+    /// Adds forms with functions computed before they are asked for, one more as long as that is cheaper.
+    fn with_computed(&mut self, forms: &mut Vec<Priced>, base: &Plan, others: &BTreeSet<String>) {
+        while let Some((least, plan)) = forms.first().cloned() {
+            let shapes = self.computed(&plan.shape, others);
+            for shape in self.of_few_operators(shapes) {
+                forms.extend(self.form(base, shape, others));
+            }
+            sort(forms);
+            if forms.first().is_none_or(|(cost, _)| *cost >= least) {
+                break;
+            }
+        }
+    }
+
+    /// Functions computed for an iteration of a loop, or for all, where that leaves fewer operators.
+    fn computed(&self, shape: &[Directive], others: &BTreeSet<String>) -> Vec<Vec<Directive>> {
+        let (Some(before), Some((loops, members))) =
+            (self.operators(shape), self.members(shape, others))
+        else {
+            return Vec::new();
+        };
+        let around = members.iter().map(|&l| &loops.all[l]);
+        let around = around.filter(|l| !l.inner.is_empty());
+        let places: Vec<Option<String>> = around.map(|l| Some(l.name.clone())).collect();
+        let mut all = Vec::new();
+        for function in self.kernel.definitions.iter().map(|d| &d.name) {
+            for at in places.iter().rev().cloned().chain([None]) {
+                let function = function.clone();
+                let shape = [shape, &[Directive::Compute { function, at }]].concat();
+                if self.operators(&shape).is_some_and(|after| after < before) {
+                    all.push(shape);
+                }
+            }
+        }
+        all
+    }
+
+    /// How many operators are computed after some directives; nothing when these are refused.
+    fn operators(&self, shape: &[Directive]) -> Option<i64> {
+        let applied = schedule::apply_directives(self.kernel, shape).ok()?;
+        Some(operators(applied.kernel(), self.sizes))
+    }
+
+    /// Shapes that have not many more operators than another one: what rows side by side share does not
+    /// make up for that, and long statements are those for which code is looked for longest.
+    fn of_few_operators(&self, shapes: Vec<Vec<Directive>>) -> Vec<Vec<Directive>> {
+        let counted = shapes.into_iter();
+        let counted = counted.filter_map(|shape| Some((self.operators(&shape)?, shape)));
+        let counted: Vec<_> = counted.collect();
+        let least = counted.iter().map(|(count, _)| *count).min().unwrap_or(0);
+        let few = |(count, shape): (i64, _)| (count <= 2 * least).then_some(shape);
+        counted.into_iter().filter_map(few).collect()
     }
 
     /// Loops that have no lanes, as two one after the other.
@@ -610,7 +666,7 @@ fn weight(directives: &[Directive]) -> u64 {
     let doubled = |n: i64| u64::from(n.max(1).ilog2());
     let each = directives.iter().map(|d| match d {
         Directive::Vectorize { lanes, .. } => 1 + 2 * doubled(i64::from(*lanes)),
-        Directive::Interchange { .. } => FAR,
+        Directive::Interchange { .. } | Directive::Compute { at: None, .. } => FAR,
         Directive::Jam { by, .. } | Directive::Unroll { by: Some(by), .. } => 1 + doubled(*by),
         _ => 1,
     });
@@ -648,6 +704,23 @@ fn neighbours(loops: &Loops) -> Vec<(String, String)> {
             }
         }
     }
+    all
+}
+
+/// So many of the cheapest, in their order; the last one computes no function before it is asked for, where
+/// there is one and those before do: how well that goes with caches and short rows is for the clock to say.
+fn with_plain<T>(
+    mut all: Vec<T>,
+    most: usize,
+    directives: impl Fn(&T) -> &Vec<Directive>,
+) -> Vec<T> {
+    let computes = |d: &Directive| matches!(d, Directive::Compute { .. });
+    let plain = |one: &T| !directives(one).iter().any(computes);
+    match all.iter().position(plain) {
+        Some(first) if most > 0 && first >= most => all.swap(first, most - 1),
+        _ => {}
+    }
+    all.truncate(most);
     all
 }
 

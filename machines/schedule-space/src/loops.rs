@@ -259,14 +259,35 @@ fn widest(e: &Expr) -> u32 {
 
 /// How many statements of one lane some statements run, nearly: inner loops as often as in the middle of outer ones.
 pub fn work(body: &[Stmt], sizes: &BTreeMap<Symbol, i64>) -> i64 {
-    block(body, &mut sizes.clone())
+    let lanes = |stmt: &Stmt| match stmt {
+        Stmt::Assign(a) => widest(&a.value).into(),
+        _ => 1,
+    };
+    block(body, &mut sizes.clone(), &lanes)
 }
 
-fn block(body: &[Stmt], values: &mut BTreeMap<Symbol, i64>) -> i64 {
+/// How many operators the statements of a kernel compute, as often as they run; what a name stands for
+/// once in each.
+pub(crate) fn operators(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>) -> i64 {
+    let of = |stmt: &Stmt| {
+        let mut count = 1;
+        let unstated = |id: usize| !kernel.locals[id].stated;
+        if let Some(value) = kernel.value(stmt) {
+            kernel.walk(value, &unstated, &mut |e| {
+                count += i64::from(!e.operands().is_empty());
+                e.operands()
+            });
+        }
+        count
+    };
+    block(&kernel.body, &mut sizes.clone(), &of)
+}
+
+fn block(body: &[Stmt], values: &mut BTreeMap<Symbol, i64>, of: &dyn Fn(&Stmt) -> i64) -> i64 {
     let each = body.iter().map(|stmt| match stmt {
         Stmt::For(f) => {
-            let of = |s: Symbol| values.get(&s).copied().unwrap_or(0);
-            let value = |index: &Index| index.eval(&of).unwrap_or(0);
+            let known = |s: Symbol| values.get(&s).copied().unwrap_or(0);
+            let value = |index: &Index| index.eval(&known).unwrap_or(0);
             let (lo, hi) = (value(&f.lo), value(&f.hi));
             let rounds = if f.at.is_some() {
                 1
@@ -274,10 +295,9 @@ fn block(body: &[Stmt], values: &mut BTreeMap<Symbol, i64>) -> i64 {
                 (hi - lo).max(0) / f.step
             };
             values.insert(f.var, lo + (hi - lo).max(0) / 2);
-            rounds.saturating_mul(block(&f.body, values))
+            rounds.saturating_mul(block(&f.body, values, of))
         }
-        Stmt::Let(_) => 1,
-        Stmt::Assign(a) => widest(&a.value).into(),
+        stmt => of(stmt),
     });
     each.fold(0, i64::saturating_add)
 }
