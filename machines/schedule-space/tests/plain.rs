@@ -5,16 +5,34 @@ use kernel::eval;
 use kernel::index::{Index, Symbol};
 use kernel::tree::{Kernel, Stmt};
 use schedule::directive::Directive;
-use schedule_space::climb::{Evaluate, Found, Limits, Vectors, search};
+use schedule_space::climb::{Candidate, Evaluate, Found, Limits, Vectors, search};
 use schedule_space::loops::told_apart;
 use semantics::span::Source;
 use std::collections::BTreeMap;
 
-/// Statements that are executed, whatever they compute; how many schedules were asked about.
+/// Statements that are executed, or their operators; how many schedules were asked about.
 struct Executed<'k> {
     kernel: &'k Kernel,
     sizes: &'k BTreeMap<Symbol, i64>,
+    of: fn(&Kernel, &Stmt) -> u64,
     asked: usize,
+}
+
+/// The same for each statement, whatever it computes.
+fn alike(_: &Kernel, _: &Stmt) -> u64 {
+    100
+}
+
+/// As many as a statement has operators.
+fn operators(kernel: &Kernel, stmt: &Stmt) -> u64 {
+    let mut count = 1;
+    if let Some(value) = kernel.value(stmt) {
+        kernel.walk(value, &|id| !kernel.locals[id].stated, &mut |e| {
+            count += 10 * u64::from(!e.operands().is_empty());
+            e.operands()
+        });
+    }
+    count
 }
 
 impl Evaluate for Executed<'_> {
@@ -22,33 +40,45 @@ impl Evaluate for Executed<'_> {
         self.asked += 1;
         let scheduled = schedule::apply_directives(self.kernel, directives);
         let scheduled = scheduled.map_err(|wrong| wrong[0].message.clone())?;
-        Ok(executed(&scheduled.kernel().body, &mut self.sizes.clone()))
+        let (kernel, of) = (scheduled.kernel(), self.of);
+        let of = |stmt: &Stmt| of(kernel, stmt);
+        Ok(executed(&kernel.body, &mut self.sizes.clone(), &of))
     }
 }
 
-fn executed(body: &[Stmt], values: &mut BTreeMap<Symbol, i64>) -> u64 {
+fn executed(body: &[Stmt], values: &mut BTreeMap<Symbol, i64>, of: &dyn Fn(&Stmt) -> u64) -> u64 {
     let each = body.iter().map(|stmt| match stmt {
         Stmt::For(f) => {
             let value = |index: &Index| {
-                let of = |s: Symbol| values.get(&s).copied().unwrap_or(0);
-                index.eval(&of).expect("small numbers")
+                let known = |s: Symbol| values.get(&s).copied().unwrap_or(0);
+                index.eval(&known).expect("small numbers")
             };
             let (lo, hi) = (value(&f.lo), value(&f.hi));
             values.insert(f.var, lo);
             let rounds = ((hi - lo).max(0) + f.step - 1) / f.step;
             let rounds = if f.at.is_some() { 1 } else { rounds };
-            10 + rounds.unsigned_abs() * (20 + executed(&f.body, values))
+            10 + rounds.unsigned_abs() * (20 + executed(&f.body, values, of))
         }
-        Stmt::Let(_) | Stmt::Assign(_) => 100,
+        stmt => of(stmt),
     });
     each.sum()
 }
 
 fn found(kernel: &Kernel, given: &[Directive], evaluations: usize) -> (Found, usize) {
+    found_by(alike, kernel, given, evaluations)
+}
+
+fn found_by(
+    of: fn(&Kernel, &Stmt) -> u64,
+    kernel: &Kernel,
+    given: &[Directive],
+    evaluations: usize,
+) -> (Found, usize) {
     let sizes: BTreeMap<Symbol, i64> = kernel.sizes().map(|s| (s, 40)).collect();
     let mut evaluate = Executed {
         kernel,
         sizes: &sizes,
+        of,
         asked: 0,
     };
     let limits = Limits {
@@ -138,4 +168,30 @@ fn what_is_given_stays() {
         .iter()
         .filter(|d| matches!(d, Directive::Vectorize { .. }));
     assert_eq!(lanes.count(), 1, "{best:?}");
+}
+
+/// What is asked for at several places is computed once where operators cost, and at the loop whose
+/// iterations ask for it at several; the cheapest schedule without is told as well.
+#[test]
+fn a_function_that_is_asked_for_often_is_computed_once() {
+    let text = r#"
+kernel smooth(h: size, w: size, a: in u8[h, w], o: out u16[h, w]) {
+  fn plain(y: index, x: index) -> u16 = u16(a.clamped[y, x]);
+  fn column(y: index, x: index) -> u16 = plain(y - 1, x) + 3 * plain(y, x) + plain(y + 1, x);
+  for y in 0..h { for x in 0..w {
+    o[y, x] = column(y, x - 2) + 3 * column(y, x) + column(y, x + 2);
+  } }
+}
+"#;
+    let (kernels, wrong) = kernel::read(&Source::new("smooth.kernel", text));
+    assert!(wrong.is_empty(), "{wrong:?}");
+    let (found, _) = found_by(operators, &kernels[0], &[], 200);
+    let computed = |directives: &[Directive]| -> Vec<String> {
+        let all = directives.iter().map(Directive::to_string);
+        all.filter(|d| d.starts_with("compute")).collect()
+    };
+    let best = computed(&found.best[0].directives);
+    assert_eq!(best, ["compute column at y"], "{found:?}");
+    let plain = |c: &Candidate| computed(&c.directives).is_empty() && c.directives.len() > 1;
+    assert!(found.best.iter().any(plain), "{found:?}");
 }
