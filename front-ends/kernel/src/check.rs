@@ -215,6 +215,11 @@ impl<'a> Checker<'a> {
     }
 
     fn unknown_type(&mut self, name: &ast::Ident) {
+        if name.name == "bool" {
+            let hint =
+                "arrays hold truth values, all else is numbers: `select(a < b, u8(1), u8(0))`";
+            return self.error_hint(name.span, "`bool` is the type of arrays alone", hint);
+        }
         let all = "types are i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, f64, and vectors of them such as i16x32";
         let meant = meant_type(&name.name).map(|near| format!("did you mean `{near}`?"));
         let hint = meant.unwrap_or_else(|| all.to_owned());

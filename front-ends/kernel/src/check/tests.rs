@@ -617,7 +617,10 @@ fn arrays_of_truth_values() {
         ("m[0] = a[0];", "elements of `m` are truth values"),
         ("m[0] += s[0];", "elements of `m` are truth values"),
         ("m[0..+8] = a[0..+4] > 1;", "expected 8 lanes, found 4"),
-        ("var t: bool = s[0]; m[0] = t;", "`bool` is not a type"),
+        (
+            "var t: bool = s[0]; m[0] = t;",
+            "`bool` is the type of arrays alone",
+        ),
     ] {
         let log = messages(&with(wrong));
         assert!(log.contains(message), "{wrong}: {log}");
