@@ -53,19 +53,12 @@ pub(super) fn compute(
     };
     let array = new_array(kernel, (&definition, kept.elem), &place, inside, around)?;
     let mut body = body.to_vec();
-    let found = |kernel: &Kernel, e: &Expr| matched(kernel, &definition, e);
     let seen = kernel.clone();
     kernel.for_each_expr_mut(&mut body, &mut |e| {
-        if let Some(args) = found(&seen, e) {
-            let kind = ExprKind::Load(place.element(array, &args, e.span));
-            *e = cast(
-                Expr {
-                    kind,
-                    ty: kept,
-                    span: e.span,
-                },
-                own,
-            );
+        if let Some(args) = matched(&seen, &definition, e) {
+            let (ty, span) = (kept, e.span);
+            let kind = ExprKind::Load(place.element(array, &args, span));
+            *e = cast(Expr { kind, ty, span }, own);
         }
     });
     let mut out = loops(kernel, &definition, &place, (array, span), around)?;
@@ -164,7 +157,7 @@ fn alike(kernel: &Kernel, pattern: &Expr, e: &Expr, pairs: &mut Vec<(Index, Inde
         }
         (ExprKind::Load(x), ExprKind::Load(y)) => {
             pairs.extend(x.index.iter().cloned().zip(y.index.iter().cloned()));
-            let of = |a: &Access| (a.array, a.lanes, a.dim, a.stride, a.clamped);
+            let of = |a: &Access| (a.array, a.index.len(), a.lanes, a.dim, a.stride, a.clamped);
             of(x) == of(y)
         }
         (ExprKind::Apply(x, _), ExprKind::Apply(y, _)) => x == y,
