@@ -293,6 +293,26 @@ impl Program {
         part
     }
 
+    /// This program and another one, what both compute once, with this one's outputs; and the other's.
+    #[must_use]
+    pub fn beside(&self, other: &Program) -> (Program, Vec<Value>) {
+        let (mut both, mut operations) = (self.clone(), self.operations.to_vec());
+        let mut place: BTreeMap<Value, Value> = BTreeMap::new();
+        for (value, node) in other.nodes.iter().enumerate() {
+            let node = node.moved(&place, &mut |operation| {
+                let own = &other.operations[operation];
+                let known = operations.iter().position(|o| o == own);
+                known.unwrap_or_else(|| {
+                    operations.push(Arc::clone(own));
+                    operations.len() - 1
+                })
+            });
+            place.insert(value, both.add(node));
+        }
+        both.operations = operations.into();
+        (both, other.outputs.iter().map(|v| place[v]).collect())
+    }
+
     /// The same program over inputs of other names.
     pub fn renamed(&self, name_of: &dyn Fn(&str) -> String) -> Program {
         let mut program = Program::over(Arc::clone(&self.operations));

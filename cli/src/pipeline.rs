@@ -279,7 +279,7 @@ fn programs(
         let mine = |name: &String| name.rsplit_once('.').is_some_and(|(k, _)| k == kernel.name);
         let mine = programs.iter().filter(|(name, _)| mine(name));
         let mine = mine.map(|(name, program)| (name.clone(), program.clone()));
-        let adopted = synth::compile::adopt(
+        let adopted = synth::adopt::adopt(
             lowered,
             &mine.collect(),
             &settings.operations,

@@ -378,86 +378,6 @@ pub fn prepared(lowered: &Lowered) -> Vec<Window> {
         .collect()
 }
 
-/// Takes programs that were made before, by the names of the windows: each is proved equal to its
-/// window, whoever made it.
-///
-/// # Errors
-/// For each program that is not one of its window what is wrong with it.
-pub fn adopt(
-    lowered: &Lowered,
-    programs: &BTreeMap<String, Program>,
-    operations: &TargetOperations,
-    prover: &Prover,
-) -> Result<Compiled, Vec<String>> {
-    let mut windows = prepared(lowered);
-    let widths = operations.widths();
-    let verdicts: Vec<_> = windows
-        .par_iter_mut()
-        .map(|window| {
-            let start = Instant::now();
-            let program = programs.get(&window.name);
-            let others = std::mem::take(&mut window.dealt);
-            let verdict = program.map(|program| {
-                fits(program, window, &widths)?;
-                let verdict = proof::prove_whole(window, program, prover);
-                if !matches!(verdict, Verdict::Proved(_)) {
-                    for other in others {
-                        let again = proof::prove_whole(&other, program, prover);
-                        if matches!(again, Verdict::Proved(_)) {
-                            *window = other;
-                            return Ok(again);
-                        }
-                    }
-                }
-                Ok::<_, String>(verdict)
-            });
-            (verdict, start.elapsed())
-        })
-        .collect();
-    let mut compiled = Compiled {
-        windows: Vec::new(),
-        programs: Vec::new(),
-        reports: Vec::new(),
-    };
-    let mut wrong = Vec::new();
-    for (window, (verdict, time)) in windows.iter().zip(verdicts) {
-        let mut report = WindowReport::scalar(window);
-        report.time[1] = time;
-        match verdict {
-            None if is_scalar(window) => {}
-            None => report.outcome = Outcome::NotFound(Vec::new()),
-            Some(Ok(Verdict::Proved(evidence))) => report.outcome = Outcome::Proved(evidence),
-            Some(Ok(Verdict::Refuted(model))) => {
-                let input = model.iter().map(|(n, v)| format!("{n} = {v:?}"));
-                let input = input.collect::<Vec<_>>().join(", ");
-                wrong.push(format!(
-                    "`{}` computes something else at {input}",
-                    window.name
-                ));
-            }
-            Some(Ok(Verdict::Unknown(reason))) => {
-                wrong.push(format!("`{}` could not be proved: {reason}", window.name));
-            }
-            Some(Err(why)) => wrong.push(format!("`{}`: {why}", window.name)),
-        }
-        let proved = matches!(report.outcome, Outcome::Proved(_));
-        let program = programs.get(&window.name).filter(|_| proved);
-        if let Some(program) = program {
-            report.cost = operations.cost(program, &WindowInput::of(window));
-        }
-        compiled.programs.push(program.cloned());
-        compiled.reports.push(report);
-    }
-    let known = |name: &String| windows.iter().any(|w| w.name == *name);
-    let strange = programs.keys().filter(|name| !known(name));
-    wrong.extend(strange.map(|name| format!("the kernels have no window `{name}`")));
-    compiled.windows = windows;
-    match wrong.is_empty() {
-        true => Ok(compiled),
-        false => Err(wrong),
-    }
-}
-
 /// Whether a program takes just what a window has and gives as much as it wants, in registers.
 pub(crate) fn fits(program: &Program, window: &Window, widths: &Widths) -> Result<(), String> {
     for node in program.nodes() {
@@ -687,13 +607,13 @@ pub(crate) fn compile_window(
 
 /// Whether a window has one lane and runs seldom, or reads only scalars and pairs: the rest of an
 /// unrolled loop, which no vector instruction computes better.
-fn is_scalar(window: &Window) -> bool {
+pub(crate) fn is_scalar(window: &Window) -> bool {
     let few = || window.inputs.iter().all(|i| i.ty.lanes <= 2);
     window.output.lanes == 1 && (window.leftover || few())
 }
 
 impl WindowReport {
-    fn scalar(window: &Window) -> WindowReport {
+    pub(crate) fn scalar(window: &Window) -> WindowReport {
         WindowReport {
             name: window.name.clone(),
             outcome: Outcome::Scalar,

@@ -6,6 +6,7 @@
 //! it, and a report of what was done. `examples/synthesise.rs` is a whole program around it. It
 //! reads no files and writes no code: `codegen-gen` does.
 
+pub mod adopt;
 pub mod alternatives;
 mod bit_matrix;
 mod candidates;

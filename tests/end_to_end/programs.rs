@@ -72,6 +72,44 @@ fn programs_are_read_back_and_lowered() {
     assert!(shown.contains(&text), "{shown}");
 }
 
+/// What is proved in steps when it is found, and has no short proof as a whole, is read back all the same:
+/// in the steps that a search for the window claims, and no other program stands in its place.
+#[test]
+fn a_program_without_a_short_proof_is_read_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let kernel = include_str!("../../kernels/sobel5x5.kernel");
+    let (algorithm, _) = kernel
+        .split_once("} schedule {")
+        .expect("it has a schedule");
+    let kernel = format!("{algorithm}}} schedule {{ vectorize x by 16; }}\n");
+    std::fs::write(folder.path().join("edges.kernel"), kernel).expect("a kernel");
+    let file = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("a file");
+    let compiled = |arguments: &[&str]| {
+        let arguments = [arguments, &["--target", "x86-64-v3"]].concat();
+        compile(&arguments, folder.path())
+    };
+    let emitted = ["edges.kernel", "--emit", "autoir", "-o", "edges.autoir"];
+    let (shown, code) = compiled(&emitted);
+    assert_eq!(code, Some(0), "{shown}");
+    let again = [
+        "--from-autoir",
+        "edges.autoir",
+        "--emit",
+        "autoir",
+        "-o",
+        "again.autoir",
+    ];
+    let (shown, code) = compiled(&again);
+    assert_eq!(code, Some(0), "{shown}");
+    assert_eq!(file("again.autoir"), file("edges.autoir"));
+    let text = file("edges.autoir");
+    let wrong = text.replacen(" 32:2)", " 32:3)", 1);
+    assert_ne!(wrong, text);
+    std::fs::write(folder.path().join("wrong.autoir"), wrong).expect("a file");
+    let (shown, code) = compiled(&["--from-autoir", "wrong.autoir"]);
+    assert_eq!(code, Some(1), "{shown}");
+}
+
 #[test]
 fn programs_that_are_not_their_windows_are_refused() {
     let (folder, text) = written("x86-64-v3");
