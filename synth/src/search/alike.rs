@@ -51,7 +51,12 @@ impl Search<'_> {
     }
 
     /// The registers of a goal that is another one further on.
-    fn as_before(&mut self, first: &Goal, found: &[Value], second: &Goal) -> Option<Vec<Value>> {
+    pub(super) fn as_before(
+        &mut self,
+        first: &Goal,
+        found: &[Value],
+        second: &Goal,
+    ) -> Option<Vec<Value>> {
         let further = Further::between(first, second)?;
         let needed = self.graph.needed(found);
         let mut place: BTreeMap<Value, Value> = BTreeMap::new();

@@ -116,6 +116,8 @@ pub(super) struct Memory {
     /// Sums that instructions across lanes compute for no less: the function of a lane, and
     /// which of its operands lie together.
     pub(super) apart: HashSet<(LaneGoal, Vec<bool>)>,
+    /// Of sums that they compute for less the one looked at last, and its register.
+    pub(super) across: HashMap<(LaneGoal, Vec<bool>), (Goal, Value)>,
     /// What was searched for with so many lanes, as no operation computes it.
     pub(super) searched_for: HashMap<(LaneGoal, u32), Option<(LaneExpr, Cost)>>,
     /// The operations on so many lanes that belong to goals of these operators.

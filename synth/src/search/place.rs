@@ -111,17 +111,26 @@ impl Search<'_> {
             return value;
         };
         let bound = self.estimator.sum(&self.graph, &[value]);
+        // Where the same sum is further on in its inputs, so is what was found for it.
+        let before = self.memory.across.get(&kind).cloned();
+        if let Some((first, found)) = before
+            && let Some(further) = self.as_before(&first, &[found], goal)
+            && self.estimator.sum(&self.graph, &further) < bound
+        {
+            return further[0];
+        }
         let outer = self.bound;
         self.bound = outer.min(bound);
         self.across = true;
         let found = self.aside(ACROSS_GOALS, |search| search.solve(goal, depth + 1));
         self.across = false;
         self.bound = outer;
-        let better = found.filter(|(_, cost)| *cost < bound);
-        if better.is_none() {
+        let Some((better, _)) = found.filter(|(_, cost)| *cost < bound) else {
             self.memory.apart.insert(kind);
-        }
-        better.map_or(value, |(better, _)| better)
+            return value;
+        };
+        self.memory.across.insert(kind, (goal.clone(), better));
+        better
     }
 
     fn place_expr(&mut self, expr: &LaneExpr, choices: &Choices, leaves: &[Value]) -> Value {
