@@ -13,7 +13,7 @@ use super::value::{I32, Number, Value, cast, product, zero_or_one};
 use kernel::ast::Direction;
 use kernel::index::{Index, Symbol};
 use kernel::tree::{
-    Array, Condition, ExprKind, Id, Kernel, Param, Relation, Role, Scalar, SymbolInfo, SymbolKind,
+    Array, Condition, ExprKind, Id, Kernel, Param, Relation, Role, Scalar, SymbolKind,
 };
 use kernel::types::{Elem, Type};
 use std::collections::{BTreeMap, BTreeSet};
@@ -189,14 +189,7 @@ impl Importer<'_> {
     }
 
     fn size(&mut self, name: String) -> Symbol {
-        let symbol =
-            Symbol(u32::try_from(self.kernel.symbols.len()).expect("there are fewer sizes"));
-        self.kernel.symbols.push(SymbolInfo {
-            incremental: false,
-            name,
-            kind: SymbolKind::Size,
-            span: self.span,
-        });
+        let symbol = self.kernel.new_symbol(name, SymbolKind::Size, self.span);
         self.kernel.params.push(Param::Size(symbol));
         symbol
     }

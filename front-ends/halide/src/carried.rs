@@ -8,10 +8,8 @@
 use super::accumulate::with_loops;
 use super::normal::normal;
 use super::value::{expr, least};
-use kernel::index::{Index, Symbol};
-use kernel::tree::{
-    Access, Assign, ExprKind, For, Id, Kernel, Register, Stmt, SymbolInfo, SymbolKind, Target,
-};
+use kernel::index::Index;
+use kernel::tree::{Access, Assign, ExprKind, For, Id, Kernel, Register, Stmt, SymbolKind, Target};
 use kernel::types::Type;
 use kernel::visit::{for_each_assign_mut, for_each_stmt, inner_loops};
 use std::collections::BTreeMap;
@@ -179,13 +177,7 @@ fn guarded(kernel: &mut Kernel, registers: &[(Access, Id)], nest: For) -> For {
     let rounds = normal(&nest.hi.minus(&nest.lo));
     body.push(Stmt::For(nest));
     body.extend(behind);
-    let var = Symbol(u32::try_from(kernel.symbols.len()).expect("a text has fewer loops"));
-    kernel.symbols.push(SymbolInfo {
-        name: "once".to_owned(),
-        kind: SymbolKind::Loop,
-        incremental: false,
-        span,
-    });
+    let var = kernel.new_symbol("once".to_owned(), SymbolKind::Loop, span);
     For::new(
         var,
         (Index::Const(0), normal(&least(&rounds, &Index::Const(1)))),

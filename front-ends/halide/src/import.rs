@@ -17,8 +17,8 @@ use super::value::{I32, LANE, Number, Value, constant, expr, least};
 use kernel::index::{Index, MAX_PARTS, Symbol};
 use kernel::range::Range;
 use kernel::tree::{
-    Access, Array, Assign, Expr, ExprKind, For, Id, Kernel, Local, Op, Role, Stmt, SymbolInfo,
-    SymbolKind, Target,
+    Access, Array, Assign, Expr, ExprKind, For, Id, Kernel, Local, Op, Role, Stmt, SymbolKind,
+    Target,
 };
 use kernel::types::{Elem, Type};
 use semantics::diagnostic::Diagnostic;
@@ -133,15 +133,8 @@ impl<'p> Importer<'p> {
 
     /// A new loop variable.
     pub(super) fn variable(&mut self, name: &str) -> Symbol {
-        let symbol =
-            Symbol(u32::try_from(self.kernel.symbols.len()).expect("a text has fewer loops"));
-        self.kernel.symbols.push(SymbolInfo {
-            name: super::arguments::plain_name(name),
-            kind: SymbolKind::Loop,
-            incremental: false,
-            span: self.span,
-        });
-        symbol
+        let name = super::arguments::plain_name(name);
+        self.kernel.new_symbol(name, SymbolKind::Loop, self.span)
     }
 
     pub(super) fn lookup(&self, name: &str) -> Option<&Binding> {

@@ -15,8 +15,7 @@ mod stmt;
 use crate::ast;
 use crate::index::{Index, Symbol};
 use crate::tree::{
-    self, Array, Condition, Definition, Kernel, Param, Relation, Role, Scalar, SymbolInfo,
-    SymbolKind,
+    self, Array, Condition, Definition, Kernel, Param, Relation, Role, Scalar, SymbolKind,
 };
 use crate::types::{Elem, Type};
 use scope::{Binding, FunctionDef, Scopes};
@@ -266,15 +265,7 @@ impl<'a> Checker<'a> {
     }
 
     fn symbol(&mut self, name: &ast::Ident, kind: SymbolKind) -> Symbol {
-        let symbol =
-            Symbol(u32::try_from(self.kernel.symbols.len()).expect("fewer than 2^32 symbols"));
-        self.kernel.symbols.push(SymbolInfo {
-            name: name.name.clone(),
-            kind,
-            incremental: false,
-            span: name.span,
-        });
-        symbol
+        self.kernel.new_symbol(name.name.clone(), kind, name.span)
     }
 
     fn data_param(&mut self, param: &'a ast::Param) {

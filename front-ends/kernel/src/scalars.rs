@@ -31,15 +31,8 @@ impl Kernel {
         }
         let read = |kind: &mut ExprKind, span| {
             if let ExprKind::Scalar(id) = *kind {
-                *kind = ExprKind::Load(Access {
-                    array: first + id,
-                    index: vec![Index::Const(0)],
-                    lanes: 1,
-                    dim: 0,
-                    stride: 1,
-                    clamped: false,
-                    span,
-                });
+                let index = vec![Index::Const(0)];
+                *kind = ExprKind::Load(Access::element(first + id, index, span));
             }
         };
         for local in &mut kernel.locals {

@@ -73,6 +73,18 @@ impl Kernel {
         index.display(&|s| self.symbol_name(s)).to_string()
     }
 
+    /// A size or loop variable more.
+    pub fn new_symbol(&mut self, name: String, kind: SymbolKind, span: Span) -> Symbol {
+        let number = u32::try_from(self.symbols.len()).expect("fewer than 2^32 symbols");
+        self.symbols.push(SymbolInfo {
+            name,
+            kind,
+            incremental: false,
+            span,
+        });
+        Symbol(number)
+    }
+
     /// A name that no array has: this one, or one with a number behind it.
     pub fn unused_array_name(&self, like: &str) -> String {
         let taken = |name: &String| self.arrays.iter().any(|a| a.name == *name);
@@ -455,6 +467,19 @@ impl PartialEq for Access {
 }
 
 impl Access {
+    /// One element.
+    pub fn element(array: Id, index: Vec<Index>, span: Span) -> Access {
+        Access {
+            array,
+            dim: index.len().saturating_sub(1),
+            index,
+            lanes: 1,
+            stride: 1,
+            clamped: false,
+            span,
+        }
+    }
+
     /// Whether the lanes are neighbours in memory, lane 0 lowest.
     pub fn is_dense(&self) -> bool {
         self.lanes == 1 || self.stride == 1 && self.dim + 1 == self.index.len() && !self.clamped

@@ -336,15 +336,7 @@ fn array_of(
 
 /// The element of an array that has no dimension yet.
 fn element(array: Id, span: Span) -> Access {
-    Access {
-        array,
-        index: Vec::new(),
-        lanes: 1,
-        dim: 0,
-        stride: 1,
-        clamped: false,
-        span,
-    }
+    Access::element(array, Vec::new(), span)
 }
 
 fn local(kernel: &Kernel, name: &str) -> Result<Id, Refusal> {

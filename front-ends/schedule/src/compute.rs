@@ -15,7 +15,7 @@ use kernel::index::{Index, Symbol};
 use kernel::lia::Facts;
 use kernel::tree::{
     Access, Array, Assign, Definition, Expr, ExprKind, For, Id, Kernel, Op, Placement, Role, Stmt,
-    SymbolInfo, SymbolKind, Target,
+    SymbolKind, Target,
 };
 use kernel::types::{Elem, Type};
 use kernel::values::Values;
@@ -320,15 +320,7 @@ impl Region {
     fn element(&self, array: Id, args: &[Index], span: Span) -> Access {
         let place = |k: &usize| args[*k].minus(&self.ends[*k].0);
         let index: Vec<Index> = self.dims.iter().map(place).collect();
-        Access {
-            array,
-            dim: index.len() - 1,
-            index,
-            lanes: 1,
-            stride: 1,
-            clamped: false,
-            span,
-        }
+        Access::element(array, index, span)
     }
 }
 
@@ -420,16 +412,7 @@ fn loops(
     (array, span): (Id, Span),
     around: &Facts,
 ) -> Result<Vec<Stmt>, Refusal> {
-    let named = |kernel: &mut Kernel, name: String| {
-        let symbol = Symbol(u32::try_from(kernel.symbols.len()).expect("fewer than 2^32 symbols"));
-        kernel.symbols.push(SymbolInfo {
-            name,
-            kind: SymbolKind::Loop,
-            incremental: false,
-            span,
-        });
-        symbol
-    };
+    let named = |kernel: &mut Kernel, name: String| kernel.new_symbol(name, SymbolKind::Loop, span);
     let mut args: Vec<Index> = place.ends.iter().map(|(lo, _)| lo.clone()).collect();
     let mut vars = Vec::new();
     for &k in &place.dims {

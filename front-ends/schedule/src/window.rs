@@ -145,15 +145,7 @@ fn copy(
             fresh_named(kernel, like, &name)
         })
         .collect();
-    let access = |array: Id, index: Vec<Index>| Access {
-        array,
-        dim: index.len() - 1,
-        index,
-        lanes: 1,
-        stride: 1,
-        clamped: false,
-        span: f.span,
-    };
+    let access = |array: Id, index: Vec<Index>| Access::element(array, index, f.span);
     let near = access(staged, names.iter().map(|s| Index::Sym(*s)).collect());
     let far = names.iter().zip(base);
     let far = access(array, far.map(|(s, b)| b.plus(&Index::Sym(*s))).collect());

@@ -7,9 +7,7 @@
 use crate::error::MappingError;
 use crate::whole;
 use kernel::index::{Index, Symbol};
-use kernel::tree::{
-    Access, Assign, Expr, ExprKind, For, Kernel, Stmt, SymbolInfo, SymbolKind, Target,
-};
+use kernel::tree::{Access, Assign, Expr, ExprKind, For, Kernel, Stmt, SymbolKind, Target};
 use kernel::types::Type;
 use schedule::Scheduled;
 use semantics::diagnostic::Diagnostic;
@@ -159,14 +157,8 @@ impl Elements {
 
     /// A new variable for the lanes of a statement.
     fn variable(&mut self, span: Span) -> Symbol {
-        let number = self.kernel.symbols.len();
-        self.kernel.symbols.push(SymbolInfo {
-            name: format!("lane{number}"),
-            kind: SymbolKind::Loop,
-            incremental: false,
-            span,
-        });
-        Symbol(u32::try_from(number).expect("fewer than that"))
+        let name = format!("lane{}", self.kernel.symbols.len());
+        self.kernel.new_symbol(name, SymbolKind::Loop, span)
     }
 
     /// A lane of an expression.

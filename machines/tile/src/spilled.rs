@@ -34,15 +34,7 @@ pub(crate) fn spilled(kernel: &Kernel, of: usize) -> Option<Kernel> {
         places.extend(ids.into_iter().zip((0..count).map(|at| (array, at))));
     }
     let span = kernel.span;
-    let access = |&(array, at): &(Id, i64)| Access {
-        array,
-        index: vec![Index::Const(at)],
-        lanes: 1,
-        dim: 0,
-        stride: 1,
-        clamped: false,
-        span,
-    };
+    let access = |&(array, at): &(Id, i64)| Access::element(array, vec![Index::Const(at)], span);
     let mut body = std::mem::take(&mut kernel.body);
     kernel.for_each_expr_mut(&mut body, &mut |e| {
         if let ExprKind::Local(id) = e.kind

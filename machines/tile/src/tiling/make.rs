@@ -176,23 +176,8 @@ impl Buffer {
     pub(crate) fn at(&self, index: &[Index], span: Span) -> Access {
         let each = index.iter().zip(&self.dims);
         let place = each.fold(Index::Const(0), |at, (i, n)| at.times(*n).plus(i));
-        access(
-            self.array,
-            vec![place.offset(self.first).simplified()],
-            span,
-        )
-    }
-}
-
-fn access(array: Id, index: Vec<Index>, span: Span) -> Access {
-    Access {
-        array,
-        index,
-        lanes: 1,
-        dim: 0,
-        stride: 1,
-        clamped: false,
-        span,
+        let place = vec![place.offset(self.first).simplified()];
+        Access::element(self.array, place, span)
     }
 }
 
@@ -443,7 +428,7 @@ impl Maker<'_> {
         replaced.extend(at.step.clone());
         replaced.extend(source.row.map(|r| (r, begin.plus(&Index::Sym(row)))));
         let from = with(from.expect("the depth has such a tile"), &replaced);
-        let to = access(tile, self.of_tile(source.layout, row), self.span);
+        let to = Access::element(tile, self.of_tile(source.layout, row), self.span);
         let stmt = self.assign(to, self.load(from), false);
         let block = match source.layout {
             Layout::Lines => self.two((row, lines), (deep, wide), stmt),
@@ -485,7 +470,10 @@ impl Maker<'_> {
                 let by = by.simplified();
                 index = index.iter().map(|i| i.substitute(deep, &by)).collect();
             }
-            typed(self.load(access(tile, index, self.span)), self.plan.sum)
+            typed(
+                self.load(Access::element(tile, index, self.span)),
+                self.plan.sum,
+            )
         };
         let (x, y) = (of(left, layouts.0, row), of(right, layouts.1, column));
         // In the order of the machine: products of integers and of floats commute.
@@ -495,7 +483,7 @@ impl Maker<'_> {
             span: self.span,
         };
         let index = vec![Index::Sym(row), Index::Sym(column)];
-        let stmt = self.assign(access(sums, index, self.span), value, true);
+        let stmt = self.assign(Access::element(sums, index, self.span), value, true);
         let mut inner = stmt;
         if packed {
             inner = repeat((near, 0, pack, 1), vec![inner], self.span);
@@ -694,7 +682,7 @@ impl Maker<'_> {
         let index = [Index::Sym(row), Index::Sym(column)];
         let stage = [&[Index::Const(of.number)], index.as_slice()].concat();
         let stage = of.stage.as_ref().map(|s| s.at(&stage, self.span));
-        (access(of.tile, index.to_vec(), self.span), stage)
+        (Access::element(of.tile, index.to_vec(), self.span), stage)
     }
 
     /// What a tile of results begins with.
