@@ -483,7 +483,16 @@ impl<'a> Checker<'a> {
         let value = self.expand(def, args);
         self.kernel.symbols.truncate(symbols);
         self.uses_broken = uses_broken;
-        let mut value = self.kernel.written_out(&value?, MAX_DEFINITION)?;
+        // What a statement computes is another value where the function is computed.
+        let computed = |e: &tree::Expr| {
+            matches!(
+                e.kind,
+                tree::ExprKind::Local(_) | tree::ExprKind::Register(_)
+            )
+        };
+        let fixed = |e: tree::Expr| (!computed(&e)).then_some(e);
+        let mut left = MAX_DEFINITION;
+        let mut value = self.kernel.written_out(&value?, &mut left, &fixed)?;
         value.for_each_index_mut(&mut |index| {
             for (k, symbol) in own.iter().enumerate() {
                 *index = index.substitute(*symbol, &Index::Sym(Definition::parameter(k)));

@@ -117,25 +117,26 @@ impl Kernel {
         known.get(&id).cloned()
     }
 
-    /// An expression with the values of names in place of them; nothing where it has more than so many
-    /// parts then, or rests on what a statement has computed.
-    pub(crate) fn written_out(&self, e: &Expr, most: usize) -> Option<Expr> {
-        fn out(kernel: &Kernel, e: &Expr, left: &mut usize) -> Option<Expr> {
-            *left = left.checked_sub(1)?;
-            match e.kind {
-                ExprKind::Local(id) if kernel.locals[id].stated => None,
-                ExprKind::Local(id) => out(kernel, &kernel.locals[id].value, left),
-                ExprKind::Register(_) => None,
-                _ => {
-                    let mut made = e.clone();
-                    for part in made.operands_mut() {
-                        *part = out(kernel, part, left)?;
-                    }
-                    Some(made)
-                }
-            }
+    /// An expression with the values of names that no statement computes in place of them, and of each part
+    /// what `made` makes of it, operands first; nothing where that gives nothing, or where there are more
+    /// than so many parts `left`, which it counts down.
+    pub fn written_out(
+        &self,
+        e: &Expr,
+        left: &mut usize,
+        made: &dyn Fn(Expr) -> Option<Expr>,
+    ) -> Option<Expr> {
+        *left = left.checked_sub(1)?;
+        if let ExprKind::Local(id) = e.kind
+            && !self.locals[id].stated
+        {
+            return self.written_out(&self.locals[id].value, left, made);
         }
-        out(self, e, &mut most.clone())
+        let mut out = e.clone();
+        for part in out.operands_mut() {
+            *part = self.written_out(part, left, made)?;
+        }
+        made(out)
     }
 
     /// Calls `f` for each expression without operands below `e`, also in the values of the

@@ -112,10 +112,12 @@ struct Common {
 impl Common {
     fn of(kernel: &Kernel, run: &[Stmt]) -> Option<Common> {
         let mut this = Common::default();
+        let values = Values::of(&kernel.locals);
+        let spread = |e| Some(spread(&values, e));
         for (at, stmt) in run.iter().enumerate() {
             let value = kernel.value(stmt).and_then(|value| {
                 let mut left = MOST_PARTS;
-                in_full(kernel, value, &mut left)
+                kernel.written_out(value, &mut left, &spread)
             });
             if let Some(value) = &value {
                 this.collect(value, at);
@@ -498,22 +500,6 @@ fn same(a: &Expr, b: &Expr) -> bool {
     let (of_a, of_b) = (a.operands(), b.operands());
     let mut parts = of_a.iter().zip(of_b);
     a.ty == b.ty && kinds && of_a.len() == of_b.len() && parts.all(|(x, y)| same(x, y))
-}
-
-/// An expression with the values of names that no statement computes in their place; nothing where it
-/// becomes too large.
-fn in_full(kernel: &Kernel, e: &Expr, left: &mut usize) -> Option<Expr> {
-    *left = left.checked_sub(1)?;
-    if let ExprKind::Local(id) = e.kind
-        && !kernel.locals[id].stated
-    {
-        return in_full(kernel, &kernel.locals[id].value, left);
-    }
-    let mut out = e.clone();
-    for part in out.operands_mut() {
-        *part = in_full(kernel, part, left)?;
-    }
-    Some(spread(&Values::of(&kernel.locals), out))
 }
 
 /// What is widened after it was added up or multiplied without wrapping, as a sum or a product of what is
