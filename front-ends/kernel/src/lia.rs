@@ -250,18 +250,19 @@ impl Facts {
         let v = LinearForm::unknown(Unknown::Symbol(var));
         let t = LinearForm::unknown(Unknown::Step(var));
         self.add(t.clone());
-        let plain = match &cases(lo)[..] {
-            [_] => None,
-            _ => Some(self.without_clamps(lo)),
-        };
-        let lo = plain.as_ref().unwrap_or(lo);
-        if let [lo] = &cases(lo)[..] {
+        let mut lo = lo.clone();
+        let mut all = cases(&lo);
+        if all.len() != 1 {
+            lo = self.without_clamps(&lo);
+            all = cases(&lo);
+        }
+        if let [lo] = &all[..] {
             lo.side.iter().for_each(|s| self.add(s.clone()));
             let difference = v.plus(&lo.form, -1).plus(&t, -i128::from(step));
             self.add(difference.clone());
             self.add(difference.times(-1));
         } else {
-            self.add_at_most(lo, &Index::Sym(var));
+            self.add_at_most(&lo, &Index::Sym(var));
         }
         self.add_at_most(&Index::Sym(var).offset(1), hi);
     }
