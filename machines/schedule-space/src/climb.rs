@@ -157,6 +157,9 @@ struct Climb<'a> {
 /// A plan with its cost.
 type Priced = (u64, Plan);
 
+/// A shape with how many operators are computed after it.
+type Counted = (i64, Vec<Directive>);
+
 /// A choice: the plans for its values.
 type Choice = Vec<Plan>;
 
@@ -301,11 +304,13 @@ impl Climb<'_> {
     /// The best plans for one nest, the best first; `others` are the outermost loops of the rest.
     fn nest(&mut self, base: &Plan, others: &BTreeSet<String>) -> Vec<Priced> {
         let mut forms: Vec<Priced> = Vec::new();
-        let mut shapes = self.written_out(&base.shape, others);
+        let counted = |climb: &Self, shape: Vec<Directive>| Some((climb.operators(&shape)?, shape));
+        let plain = self.written_out(&base.shape, others).into_iter();
+        let mut shapes: Vec<Counted> = plain.filter_map(|shape| counted(self, shape)).collect();
         for shape in shapes.clone() {
             shapes.extend(self.computed(&shape, others));
         }
-        for shape in self.of_few_operators(shapes) {
+        for shape in of_few_operators(shapes) {
             forms.extend(self.form(base, shape, others));
         }
         sort(&mut forms);
@@ -397,8 +402,11 @@ impl Climb<'_> {
     /// Adds forms with functions computed before they are asked for, one more as long as that is cheaper.
     fn with_computed(&mut self, forms: &mut Vec<Priced>, base: &Plan, others: &BTreeSet<String>) {
         while let Some((least, plan)) = forms.first().cloned() {
-            let shapes = self.computed(&plan.shape, others);
-            for shape in self.of_few_operators(shapes) {
+            let Some(before) = self.operators(&plan.shape) else {
+                break;
+            };
+            let shapes = self.computed(&(before, plan.shape), others);
+            for shape in of_few_operators(shapes) {
                 forms.extend(self.form(base, shape, others));
             }
             sort(forms);
@@ -409,10 +417,8 @@ impl Climb<'_> {
     }
 
     /// Functions computed for an iteration of a loop, or for all, where that leaves fewer operators.
-    fn computed(&self, shape: &[Directive], others: &BTreeSet<String>) -> Vec<Vec<Directive>> {
-        let (Some(before), Some((loops, members))) =
-            (self.operators(shape), self.members(shape, others))
-        else {
+    fn computed(&self, (before, shape): &Counted, others: &BTreeSet<String>) -> Vec<Counted> {
+        let Some((loops, members)) = self.members(shape, others) else {
             return Vec::new();
         };
         let around = members.iter().map(|&l| &loops.all[l]);
@@ -422,10 +428,9 @@ impl Climb<'_> {
         for function in self.kernel.definitions.iter().map(|d| &d.name) {
             for at in places.iter().rev().cloned().chain([None]) {
                 let function = function.clone();
-                let shape = [shape, &[Directive::Compute { function, at }]].concat();
-                if self.operators(&shape).is_some_and(|after| after < before) {
-                    all.push(shape);
-                }
+                let shape = [&shape[..], &[Directive::Compute { function, at }]].concat();
+                let after = self.operators(&shape).filter(|after| after < before);
+                all.extend(after.map(|after| (after, shape)));
             }
         }
         all
@@ -435,17 +440,6 @@ impl Climb<'_> {
     fn operators(&self, shape: &[Directive]) -> Option<i64> {
         let applied = schedule::apply_directives(self.kernel, shape).ok()?;
         Some(operators(applied.kernel(), self.sizes))
-    }
-
-    /// Shapes that have not many more operators than another one: what rows side by side share does not
-    /// make up for that, and long statements are those for which code is looked for longest.
-    fn of_few_operators(&self, shapes: Vec<Vec<Directive>>) -> Vec<Vec<Directive>> {
-        let counted = shapes.into_iter();
-        let counted = counted.filter_map(|shape| Some((self.operators(&shape)?, shape)));
-        let counted: Vec<_> = counted.collect();
-        let least = counted.iter().map(|(count, _)| *count).min().unwrap_or(0);
-        let few = |(count, shape): (i64, _)| (count <= 2 * least).then_some(shape);
-        counted.into_iter().filter_map(few).collect()
     }
 
     /// Loops that have no lanes, as two one after the other.
@@ -705,6 +699,14 @@ fn neighbours(loops: &Loops) -> Vec<(String, String)> {
         }
     }
     all
+}
+
+/// Shapes that have not many more operators than another one: what rows side by side share does not make up
+/// for that, and long statements are those for which code is looked for longest.
+fn of_few_operators(shapes: Vec<Counted>) -> impl Iterator<Item = Vec<Directive>> {
+    let least = shapes.iter().map(|(count, _)| *count).min().unwrap_or(0);
+    let few = move |(count, shape): Counted| (count <= 2 * least).then_some(shape);
+    shapes.into_iter().filter_map(few)
 }
 
 /// So many of the cheapest, in their order; the last one computes no function before it is asked for, where
