@@ -283,7 +283,7 @@ fn programs(
             lowered,
             &mine.collect(),
             &settings.operations,
-            &settings.prover,
+            (&settings.prover, settings.options),
         );
         let wrong = |why| Diagnostic::error(why).at(&kernel.source, kernel.span);
         return adopted.map_err(|all| all.into_iter().map(wrong).collect());

@@ -14,6 +14,7 @@ use crate::estimate::WindowInput;
 use crate::lanes::Counterexamples;
 use crate::operations::TargetOperations;
 use crate::proof::{self, Found};
+use crate::record::numbered;
 use autoir::program::Program;
 use lowering::window::{Lowered, Window};
 use rayon::prelude::*;
@@ -31,10 +32,10 @@ pub fn adopt(
     lowered: &Lowered,
     programs: &BTreeMap<String, Program>,
     operations: &TargetOperations,
-    prover: &Prover,
+    (prover, options): (&Prover, Options),
 ) -> Result<Compiled, Vec<String>> {
     let mut windows = prepared(lowered);
-    let verdicts = verdicts(&mut windows, programs, operations, prover);
+    let verdicts = verdicts(&mut windows, programs, operations, (prover, options));
     let mut compiled = Compiled {
         windows: Vec::new(),
         programs: Vec::new(),
@@ -88,7 +89,7 @@ fn verdicts(
     windows: &mut [Window],
     programs: &BTreeMap<String, Program>,
     operations: &TargetOperations,
-    prover: &Prover,
+    (prover, options): (&Prover, Options),
 ) -> Vec<Judged> {
     let widths = operations.widths();
     let mut first: HashMap<(Shape, String), usize> = HashMap::new();
@@ -98,7 +99,7 @@ fn verdicts(
             Some(program) => *first.entry(key(window, program)).or_insert(k),
         })
         .collect();
-    let mut known: BTreeMap<usize, (Judged, usize)> = (0..windows.len())
+    let known: BTreeMap<usize, (Judged, usize)> = (0..windows.len())
         .into_par_iter()
         .filter(|&k| alike[k] == k)
         .map(|k| {
@@ -107,7 +108,7 @@ fn verdicts(
             let verdict = programs.get(&window.name).map(|program| {
                 fits(program, window, &widths)?;
                 let all: Vec<&Window> = std::iter::once(window).chain(&window.dealt).collect();
-                let (verdict, of) = proved(&all, program, operations, prover);
+                let (verdict, of) = proved(&all, program, operations, (prover, options));
                 place = of;
                 Ok(verdict)
             });
@@ -116,26 +117,21 @@ fn verdicts(
         .collect();
     let mut all = Vec::new();
     for (k, window) in windows.iter_mut().enumerate() {
-        let (judged, place) = known[&alike[k]].clone();
+        let ((verdict, time), place) = known[&alike[k]].clone();
         let mut others = std::mem::take(&mut window.dealt);
         if (1..=others.len()).contains(&place) {
             *window = others.swap_remove(place - 1);
         }
-        all.push(judged);
-        if let Some(((_, time), _)) = known.get_mut(&alike[k]) {
-            *time = Duration::ZERO;
-        }
+        let time = if alike[k] == k { time } else { Duration::ZERO };
+        all.push((verdict, time));
     }
     all
 }
 
 /// What two windows with their programs have to have in common for one verdict: all but the names.
 fn key(window: &Window, program: &Program) -> (Shape, String) {
-    let numbered = program.renamed(&|name| {
-        let place = window.inputs.iter().position(|i| i.name == name);
-        place.map_or(name.to_owned(), |k| format!("operand{k}"))
-    });
-    (Shape::of(window), numbered.to_string())
+    let inputs: Vec<String> = window.inputs.iter().map(|i| i.name.clone()).collect();
+    (Shape::of(window), numbered(program, &inputs).to_string())
 }
 
 /// Whether a program computes the first of some windows that are as good as each other, or else another
@@ -144,7 +140,7 @@ fn proved(
     windows: &[&Window],
     program: &Program,
     operations: &TargetOperations,
-    prover: &Prover,
+    (prover, options): (&Prover, Options),
 ) -> (Verdict, usize) {
     let verdict = proof::prove_whole(windows[0], program, prover);
     if matches!(verdict, Verdict::Proved(_)) {
@@ -159,7 +155,7 @@ fn proved(
     }
     let open = matches!(verdict, Verdict::Unknown(_));
     let by_steps = |(k, window): (usize, &&Window)| {
-        let again = by_steps(window, program, operations, prover)?;
+        let again = by_steps(window, program, operations, (prover, options))?;
         Some((Verdict::Proved(again), k))
     };
     let again = open.then(|| all().find_map(by_steps)).flatten();
@@ -171,7 +167,7 @@ fn by_steps(
     window: &Window,
     program: &Program,
     operations: &TargetOperations,
-    prover: &Prover,
+    (prover, options): (&Prover, Options),
 ) -> Option<Evidence> {
     let known = Counterexamples::default();
     let given = Given {
@@ -180,7 +176,7 @@ fn by_steps(
         with_claims: true,
     };
     let candidates = operations.candidates();
-    let (found, _, claims) = compile_window(window, candidates, prover, Options::default(), given);
+    let (found, _, claims) = compile_window(window, candidates, prover, options, given);
     let (both, roots) = found?.beside(program);
     let found = Found {
         program: &both,

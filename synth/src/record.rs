@@ -37,6 +37,14 @@ pub(crate) fn key(setting: &str, shape: &Shape, digests: &mut Digests) -> Key {
     Key::of([setting, &registers, &term, &below])
 }
 
+/// A program over inputs that are called by their numbers.
+pub(crate) fn numbered(program: &Program, inputs: &[String]) -> Program {
+    program.renamed(&|name| {
+        let place = inputs.iter().position(|i| i == name);
+        place.map_or(name.to_owned(), |k| format!("operand{k}"))
+    })
+}
+
 /// What was found, as text; nothing when it is not worth keeping: what a time limit ended
 /// may be found the next time.
 pub(crate) fn write(
@@ -50,11 +58,7 @@ pub(crate) fn write(
             let bounds: Vec<&str> = report.search.left_out().collect();
             let _ = writeln!(text, "proved {} {}", report.cost, bounds.join(", "));
             let _ = writeln!(text, "{}", proof(evidence));
-            let numbered = program.renamed(&|name| {
-                let place = inputs.iter().position(|i| i == name);
-                place.map_or(name.to_owned(), |k| format!("operand{k}"))
-            });
-            let _ = writeln!(text, "(program window\n{numbered})");
+            let _ = writeln!(text, "(program window\n{})", numbered(program, inputs));
         }
         (Outcome::NotFound(bounds), _) if !bounds.contains(&"the time limit") => {
             let _ = writeln!(text, "nothing");
