@@ -79,8 +79,9 @@ pub(crate) fn beside_host(machine: &Machine, text: &str, values: &[i64]) -> Comm
     let kernel = parse(text);
     let prover = Prover::new(Config::default());
     let sizes = sizes(&kernel, values);
-    let mapped = map_beside_host(&kernel, &sizes, machine, &prover, Constraints::default());
-    let (program, ..) = mapped.unwrap_or_else(|d| panic!("{}", render(&d)));
+    let constraints = Constraints::default();
+    let mapped = map_beside_host(&kernel, &sizes, machine, &prover, constraints, &|_| ());
+    let ((program, ..), ()) = mapped.unwrap_or_else(|d| panic!("{}", render(&d)));
     let data = fill(&kernel, &sizes, &mut numbers(7));
     let expected = kernel::eval::run(&kernel, &data).expect("it runs");
     let (memory, addresses) = laid_out(&kernel, &program, &data);

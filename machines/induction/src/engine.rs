@@ -12,6 +12,7 @@ use crate::region::{Dim, Region};
 use crate::space::Space;
 use crate::state::{Array, State, Use};
 use crate::stop::Stop;
+use crate::trace::{Recorder, Trace};
 use crate::value::{Leaves, Value};
 use semantics::build as b;
 use semantics::term::Term;
@@ -88,6 +89,38 @@ impl<'l> Engine<'l> {
         self
     }
 
+    /// The same, but of commands it is recorded which are performed, and nothing is done by them; who
+    /// uses memory beside them is refused.
+    #[must_use]
+    pub fn recording(mut self) -> Engine<'l> {
+        self.state.recorder = Some(Recorder::default());
+        self
+    }
+
+    /// A command is performed; whether it is only recorded.
+    pub(crate) fn records(&mut self, instruction: usize, operands: &[Linear]) -> bool {
+        let recorder = self.state.recorder.as_mut();
+        recorder.is_some_and(|recorder| {
+            recorder.command(instruction, operands);
+            true
+        })
+    }
+
+    /// The commands that were performed, where they were recorded.
+    pub fn trace(self) -> Trace {
+        self.state.recorder.unwrap_or_default().done()
+    }
+
+    /// That data in memory or tiles may be used: they may not where commands alone are recorded.
+    fn data_allowed(&self, space: Space) -> Result<(), Stop> {
+        match &self.state.recorder {
+            Some(_) if !matches!(space, Space::Place(_)) => {
+                Err(Stop::because("memory is used beside commands"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Whether there was a loop of which it is not known what it leaves.
     pub fn lost(&self) -> bool {
         self.lost
@@ -145,6 +178,7 @@ impl<'l> Engine<'l> {
     /// Why it is not known, or how counters must be cut.
     pub fn read(&mut self, space: Space, at: &Linear, width: u32) -> Result<Value, Stop> {
         self.step()?;
+        self.data_allowed(space)?;
         let Some(bits) = self.element_bits(space, at, width)? else {
             return self.state.read(self.leaves, space, at, width);
         };
@@ -202,6 +236,7 @@ impl<'l> Engine<'l> {
         value: Value,
     ) -> Result<(), Stop> {
         self.step()?;
+        self.data_allowed(space)?;
         self.followed(&value)?;
         // What they hold at first is what is read of them, for ever.
         if let Some(array) = self.state.fixed(space) {
@@ -234,6 +269,7 @@ impl<'l> Engine<'l> {
     /// When there are too many steps.
     pub fn blank(&mut self, space: Space, count: i64, width: u32) -> Result<(), Stop> {
         self.step()?;
+        self.data_allowed(space)?;
         let mut zeros = Region::one(Linear::default(), width, Value::number(0));
         if count > 1 {
             let counter = self.leaves.counters.fresh(count);
@@ -422,7 +458,13 @@ impl<'l> Engine<'l> {
                     self.state.back(before);
                     heads = more;
                 }
-                None => return Ok(()),
+                None => {
+                    if let Some(recorder) = &mut self.state.recorder {
+                        let rounds = self.leaves.counters.rounds(counter);
+                        recorder.in_loop(before.recorded(), counter, rounds);
+                    }
+                    return Ok(());
+                }
             }
         }
     }

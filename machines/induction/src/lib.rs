@@ -23,6 +23,7 @@ pub mod space;
 mod state;
 pub mod stop;
 mod sums;
+pub mod trace;
 pub mod value;
 
 pub use state::Array;

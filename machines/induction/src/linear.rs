@@ -271,6 +271,14 @@ impl Replaced {
         Ok(Replaced(all.collect::<Result<_, Stop>>()?))
     }
 
+    /// The same, and a sum for one counter more, or another one for it.
+    pub(crate) fn and(&self, counter: Counter, by: Linear) -> Replaced {
+        let mut all = self.clone();
+        all.0.retain(|r| r.0 != counter);
+        all.0.push((counter, by));
+        all
+    }
+
     /// Whether a number stands for a counter.
     pub(crate) fn is_number(&self) -> bool {
         self.0.iter().any(|r| r.1.terms.is_empty())

@@ -67,6 +67,9 @@ impl<'m> Procedures<'m> {
         let at = self.machine.instructions[instruction].procedure;
         let at =
             at.ok_or_else(|| Stop::because("an instruction does nothing to declared state"))?;
+        if engine.records(instruction, &operands) {
+            return Ok(());
+        }
         self.perform(at, operands, 0, engine)
     }
 

@@ -9,6 +9,7 @@ use crate::linear::Linear;
 use crate::region::{Found, Region};
 use crate::space::Space;
 use crate::stop::Stop;
+use crate::trace::Recorder;
 use crate::value::{Leaf, Leaves, Value};
 use semantics::build as b;
 use semantics::term::Term;
@@ -114,6 +115,8 @@ pub(crate) struct State {
     pub(crate) way: Option<Wrote>,
     /// What was read and written since memory was settled.
     pub(crate) order: Order,
+    /// The commands that were performed, where these alone are wanted.
+    pub(crate) recorder: Option<Recorder>,
 }
 
 /// What a round of a loop left.
@@ -136,9 +139,15 @@ pub(crate) struct Mark {
     /// How much each loop's sets held.
     frames: Vec<[usize; 3]>,
     order: Order,
+    recorded: usize,
 }
 
 impl Mark {
+    /// How many commands, and loops of these, were recorded.
+    pub(crate) fn recorded(&self) -> usize {
+        self.recorded
+    }
+
     pub(crate) fn place(&self, at: usize) -> Option<&Value> {
         self.places.get(at)?.as_ref()
     }
@@ -154,6 +163,7 @@ impl State {
             time: 0,
             way: None,
             order: Order::default(),
+            recorder: None,
         }
     }
 
@@ -207,7 +217,13 @@ impl State {
             places: self.places.clone(),
             frames: self.frames.iter().map(Frame::size).collect(),
             order: self.order.clone(),
+            recorded: self.recorded(),
         }
+    }
+
+    /// How many commands, and loops of these, are recorded.
+    pub(crate) fn recorded(&self) -> usize {
+        self.recorder.as_ref().map_or(0, Recorder::len)
     }
 
     pub(crate) fn back(&mut self, mark: Mark) {
@@ -221,6 +237,9 @@ impl State {
             frame.back(size);
         }
         self.order = mark.order;
+        if let Some(recorder) = &mut self.recorder {
+            recorder.back(mark.recorded);
+        }
     }
 
     /// A number's place is read.

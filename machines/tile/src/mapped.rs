@@ -213,21 +213,27 @@ fn in_registers(
     let kernel = scheduled.kernel();
     if place::serves(machine) {
         let held = request.constraints;
-        let (program, verdict, untiled) =
-            place::map_beside_host(kernel, sizes, machine, prover, held)?;
-        let (addresses, _) = request.placed(&program.arrays);
-        let proved = |function| {
+        // The machine code, and whether it performs the commands.
+        let written = |program: &CommandProgram| {
+            if !request.machine_code {
+                return Err("no machine code was asked for".to_owned());
+            }
+            let (addresses, _) = request.placed(&program.arrays);
+            let function = code::function(machine, program, &addresses)?;
+            let performs = whole::performs(&function, program, machine);
+            Ok((function, performs.is_ok()))
+        };
+        let ((program, verdict, untiled), function) =
+            place::map_beside_host(kernel, sizes, machine, prover, held, &written)?;
+        let function = function.and_then(|(function, performs)| {
             // Commands that were proved at other sizes alone say as much of their code.
-            if verdict == Verdict::Proved {
+            if verdict == Verdict::Proved && !performs {
                 let proved = whole::function(kernel, sizes, &function, machine, prover);
                 proved.map_err(|why| format!("its machine code is not proved: {why}"))?;
             }
             Ok(function)
-        };
-        let function = match request.machine_code {
-            true => code::function(machine, &program, &addresses).and_then(proved),
-            false => Err("no machine code was asked for".to_owned()),
-        };
+        });
+        let (addresses, _) = request.placed(&program.arrays);
         return Ok(MappedProgram {
             addresses,
             code: Code::Commands(program, function),

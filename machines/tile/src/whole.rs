@@ -206,21 +206,53 @@ pub fn function(
     prover: &Prover,
 ) -> Result<usize, String> {
     let kernel = &kernel.at_sizes(sizes);
-    let run = |engine: &mut Engine<'_>| {
-        let code = Code::new(machine, &function.code, machine.state.relaxed);
-        for &(array, register) in &function.arguments {
-            let at = code.register(function.scalars, register);
-            engine.set_place(at, Value::Known(Linear::array(number(array))));
-        }
-        code.run(engine)
-    };
     let held = |k: usize| {
         let constant = function.constants.iter().find(|c| c.array == k);
         constant.map(|c| c.bytes.clone())
     };
     tried(kernel, &mut |wanted| {
-        wanted.proved(&function.arrays, machine, prover, &mut { run }, &held)
+        let mut run = |engine: &mut Engine<'_>| called(function, machine, engine);
+        wanted.proved(&function.arrays, machine, prover, &mut run, &held)
     })
+}
+
+/// Runs a function that is called with its arrays.
+fn called(function: &Function, machine: &Machine, engine: &mut Engine<'_>) -> Result<(), Stop> {
+    let code = Code::new(machine, &function.code, machine.state.relaxed);
+    for &(array, register) in &function.arguments {
+        let at = code.register(function.scalars, register);
+        engine.set_place(at, Value::Known(Linear::array(number(array))));
+    }
+    code.run(engine)
+}
+
+/// Proves that a function performs the commands of a program, in their order, and nothing beside them; so
+/// it leaves what they leave.
+///
+/// # Errors
+/// What was not shown.
+pub fn performs(
+    function: &Function,
+    program: &CommandProgram,
+    machine: &Machine,
+) -> Result<(), String> {
+    let mut leaves = Leaves::default();
+    let mut recorded = |run: &mut dyn FnMut(&mut Engine<'_>) -> Result<(), Stop>| {
+        let engine = Engine::new(&mut leaves, Vec::new(), places(machine), STEPS);
+        let mut engine = engine.recording();
+        run(&mut engine).map(|()| engine.trace())
+    };
+    let mut walk = Walk {
+        machine,
+        vars: vec![Linear::default(); program.vars],
+    };
+    let commands = recorded(&mut |engine| walk.program(program, engine));
+    let code = recorded(&mut |engine| called(function, machine, engine));
+    let same = code.and_then(|code| code.follows(&commands?));
+    match same.map_err(|stop| stop.reason())? {
+        true => Ok(()),
+        false => Err("its commands are others".to_owned()),
+    }
 }
 
 fn number(k: usize) -> u32 {

@@ -229,7 +229,22 @@ fn harmless(isa: &str, text: &str, values: &[i64], seed: u64, form: fn(Code) -> 
     let program = map(&board, &kernel, values, &asked);
     assert_eq!(program.verdict, Verdict::Proved, "{isa} {}", kernel.name);
     let sizes = sizes(&kernel, values);
+    let commands = match &program.code {
+        Code::Commands(commands, _) => Some(commands.clone()),
+        Code::Function(_) => None,
+    };
+    // Whether machine code performs the commands that it was written of.
+    let performs = |code: &Code| match (code, &commands) {
+        (Code::Function(function), Some(commands)) => {
+            whole::performs(function, commands, &board.machine).is_ok()
+        }
+        _ => false,
+    };
     let whole = form(program.code);
+    let follows = commands.as_ref().is_some_and(|c| c.host.is_empty());
+    if follows && matches!(whole, Code::Function(_)) {
+        assert!(performs(&whole), "{isa} {}", kernel.name);
+    }
     let mut random = Random::new(seed);
     let mut harmless = 0;
     for number in 0..planted() {
@@ -243,7 +258,7 @@ fn harmless(isa: &str, text: &str, values: &[i64], seed: u64, form: fn(Code) -> 
             }
             Code::Function(f) => whole::function(&kernel, &sizes, f, &board.machine, &board.prover),
         };
-        if proved.is_ok() {
+        if proved.is_ok() || performs(&code) {
             harmless += 1;
             for data in 0..3 {
                 let agrees = runs::agrees(&board, &kernel, &sizes, &program.addresses, &code, data);

@@ -63,12 +63,7 @@ pub fn map(
         prover,
         constraints,
     };
-    let program = target.program(kernel, sizes)?;
-    let verdict = target.proved(kernel, sizes, &program).map_err(|reason| {
-        let message = format!("these commands are not proved to be this kernel: {reason}");
-        let hint = "this is a mistake of the mapper or of the specification";
-        MappingError::new(kernel.span, message, hint).reported(kernel)
-    })?;
+    let (program, verdict, ()) = target.mapped(kernel, sizes, &|_| ())?;
     Ok((program, verdict))
 }
 
@@ -77,31 +72,35 @@ pub fn map(
 pub type Mapped = (CommandProgram, Verdict, Vec<Diagnostic>);
 
 /// The same, where what is not commands as it stands goes through the host. What is demanded of
-/// commands is not left to it.
+/// commands is not left to it. With what becomes of the program in the meantime, which is looked at while it
+/// is proved.
 ///
 /// # Errors
 /// As [`map`].
-pub fn map_beside_host(
+pub fn map_beside_host<T: Send>(
     kernel: &Kernel,
     sizes: &BTreeMap<Symbol, i64>,
     machine: &Machine,
     prover: &Prover,
     constraints: Constraints,
-) -> Result<Mapped, Vec<Diagnostic>> {
-    let wrong = match map(kernel, sizes, machine, prover, constraints) {
-        Ok((program, verdict)) => return Ok((program, verdict, Vec::new())),
+    meanwhile: &(dyn Fn(&CommandProgram) -> T + Sync),
+) -> Result<(Mapped, T), Vec<Diagnostic>> {
+    let target = Target {
+        machine,
+        prover,
+        constraints,
+    };
+    let wrong = match target.mapped(kernel, sizes, meanwhile) {
+        Ok((program, verdict, done)) => return Ok(((program, verdict, Vec::new()), done)),
         Err(wrong) => wrong,
     };
     error::preconditions(kernel, sizes).map_err(|e| e.reported(kernel))?;
     if constraints.hardware_loop {
         return Err(wrong);
     }
-    let target = Target {
-        machine,
-        prover,
-        constraints,
-    };
-    Pieces { target, kernel }.mapped(sizes, wrong)
+    let mapped = Pieces { target, kernel }.mapped(sizes, wrong)?;
+    let done = meanwhile(&mapped.0);
+    Ok((mapped, done))
 }
 
 /// The commands that [`map`] would prove: for those who only ask what they take.
@@ -132,6 +131,26 @@ pub(crate) struct Target<'a> {
 }
 
 impl Target<'_> {
+    /// The commands, what was proved of them, and what became of them in the meantime.
+    fn mapped<T: Send>(
+        &self,
+        kernel: &Kernel,
+        sizes: &BTreeMap<Symbol, i64>,
+        meanwhile: &(dyn Fn(&CommandProgram) -> T + Sync),
+    ) -> Result<(CommandProgram, Verdict, T), Vec<Diagnostic>> {
+        let program = self.program(kernel, sizes)?;
+        let (proved, done) = rayon::join(
+            || self.proved(kernel, sizes, &program),
+            || meanwhile(&program),
+        );
+        let verdict = proved.map_err(|reason| {
+            let message = format!("these commands are not proved to be this kernel: {reason}");
+            let hint = "this is a mistake of the mapper or of the specification";
+            MappingError::new(kernel.span, message, hint).reported(kernel)
+        })?;
+        Ok((program, verdict, done))
+    }
+
     /// The commands of all parts, one after the other.
     fn program(
         &self,
