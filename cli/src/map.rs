@@ -35,6 +35,7 @@ use tile::loop_codegen::{Blocks, InTiles, in_tiles, uses_tiles};
 use tile::mapped::{self, Loops, MappedProgram};
 use tile::program::{ArrayUse, Function, TileProgram};
 use tile::systolic::program::CommandProgram;
+use timing::Estimate;
 
 /// Where arrays lie: each begins at a multiple of this.
 const APART: i64 = 64;
@@ -159,7 +160,15 @@ impl Mapping<'_> {
         let mut report = String::new();
         let (scheduled, asked) = self.asked(kernel, sizes, &mut report)?;
         let start = Instant::now();
-        let mapped = mapped::map(&scheduled, sizes, machine, self.prover, &asked);
+        // What it takes is found out while it is proved.
+        let (mapped, estimate) = rayon::join(
+            || mapped::map(&scheduled, sizes, machine, self.prover, &asked),
+            || {
+                let estimated = self.has_array && request.run.is_none();
+                let of = |kernel| Estimate::of(kernel, sizes, machine, self.prover, &asked);
+                estimated.then(|| of(scheduled.kernel())).flatten()
+            },
+        );
         let program = match mapped {
             Ok(program) => program,
             Err(wrong) => self.without_schedule(kernel, sizes, &asked, wrong)?,
@@ -170,6 +179,7 @@ impl Mapping<'_> {
             sizes,
             machine,
             program: &program,
+            estimate,
             seconds: start.elapsed().as_secs_f64(),
         };
         let text = run.code()?;
@@ -398,6 +408,8 @@ struct Run<'a> {
     sizes: &'a BTreeMap<Symbol, i64>,
     machine: &'a Machine,
     program: &'a MappedProgram,
+    /// What commands take, where that was looked at while they were proved.
+    estimate: Option<Estimate>,
     /// What mapping it took.
     seconds: f64,
 }

@@ -217,7 +217,8 @@ impl Commands<'_> {
     fn report(&self, end: i64, report: &mut String) -> Result<Status, Vec<Diagnostic>> {
         let run = self.run;
         if run.request.run.is_none() {
-            match timing::figures(run.machine, self.commands, &run.program.addresses) {
+            let (before, addresses) = (run.estimate.as_ref(), &run.program.addresses);
+            match timing::figures_or(before, run.machine, self.commands, addresses) {
                 Ok(taken) => {
                     self.reported(&taken, report);
                     return Ok(Status::Done);
