@@ -131,6 +131,30 @@ pub fn replace_vars(t: Term, values: &std::collections::HashMap<&str, Term>) -> 
     Replacement::of(values).within(t)
 }
 
+/// Nodes of a tree that is walked as such: what parts became is not remembered.
+const FEW_NODES: u32 = 32;
+
+/// Replaces a few free variables, which are the terms themselves; the others stay. Values must be closed
+/// terms.
+pub fn replace_few(t: Term, values: &[(Term, Term)]) -> Term {
+    fn visit(t: Term, values: &[(Term, Term)], done: &mut HashMap<Term, Term>) -> Term {
+        if let Kind::Var { .. } = t.kind() {
+            let found = values.iter().find(|(variable, _)| *variable == t);
+            return found.map_or(t, |found| found.1);
+        }
+        if t.size() <= FEW_NODES {
+            return rebuild(t, |child, _| visit(child, values, done));
+        }
+        if let Some(&known) = done.get(&t) {
+            return known;
+        }
+        let out = rebuild(t, |child, _| visit(child, values, done));
+        done.insert(t, out);
+        out
+    }
+    visit(t, values, &mut HashMap::new())
+}
+
 /// Free variables that are replaced in many terms: parts that these share are replaced once.
 pub struct Replacement<'a> {
     values: &'a std::collections::HashMap<&'a str, Term>,

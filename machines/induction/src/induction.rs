@@ -15,12 +15,12 @@ use crate::region::{Dim, Found, Region};
 use crate::space::Space;
 use crate::state::{Left, Mark, part};
 use crate::stop::Stop;
-use crate::value::{Leaf, Value, added, addends};
+use crate::value::{Leaf, Value, added, addends, replaced};
 use semantics::build as b;
 use semantics::op::{Op, OpCode};
 use semantics::range::range;
 use semantics::sort::Sort;
-use semantics::subst::{parts_first, replace_vars};
+use semantics::subst::parts_first;
 use semantics::term::Term;
 use std::collections::{BTreeMap, HashMap};
 
@@ -437,8 +437,7 @@ impl Engine<'_> {
             return Err(Stop::Each);
         }
         let held = Term::var("held", Sort::Bv(region.width));
-        let name = own.as_var().unwrap_or_default();
-        let body = replace_vars(term, &HashMap::from([(name, held)]));
+        let body = replaced(term, &[(own, held)]);
         let body = self.resolved(closing, body)?;
         let rounds = self.leaves.rounds(before, closing.counter, held, body)?;
         Ok(Some(Some(rounds)))
@@ -462,12 +461,11 @@ impl Engine<'_> {
         region: &Region,
         term: Term,
     ) -> Result<Option<Term>, Stop> {
-        let name = own.as_var().unwrap_or_default();
         for (op, width) in kinds(term) {
             let low = Leaf::Carried(closing.frame, space, place.clone(), width);
             let low = self.leaves.variable(low, width);
             let wide = b::app(op, &[low]);
-            let there = |value| replace_vars(term, &HashMap::from([(name, value)]));
+            let there = |value| replaced(term, &[(own, value)]);
             let Some((found, within)) = extended(there(wide)) else {
                 continue;
             };
@@ -510,13 +508,13 @@ impl Engine<'_> {
                     new
                 }
             };
-            if let Some(name) = variable.as_var().filter(|_| new != variable) {
-                values.push((name, new));
+            if new != variable {
+                values.push((variable, new));
             }
         }
         let done = match values.is_empty() {
             true => term,
-            false => replace_vars(term, &values.into_iter().collect()),
+            false => replaced(term, &values),
         };
         closing.known.insert(term, done);
         Ok(done)

@@ -14,8 +14,9 @@ use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use semantics::build as b;
 use semantics::op::OpCode;
 use semantics::sort::Sort;
-use semantics::subst::{free_vars, replace_vars};
+use semantics::subst::{free_vars, replace_few, replace_vars};
 use semantics::term::Term;
+use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::hash::BuildHasher;
@@ -264,21 +265,19 @@ impl Leaves {
         if let Some(leaf) = self.leaf(term).cloned() {
             return change(self, &leaf, term);
         }
-        let mut values: Vec<(&'static str, Term)> = Vec::new();
+        let mut values: SmallVec<[(Term, Term); 4]> = SmallVec::new();
         for &variable in self.variables(term).iter() {
             let Some(leaf) = self.leaf(variable).cloned() else {
                 continue;
             };
             let new = change(self, &leaf, variable)?;
-            if new != variable
-                && let Some(name) = variable.as_var()
-            {
-                values.push((name, new));
+            if new != variable {
+                values.push((variable, new));
             }
         }
         Ok(match values.is_empty() {
             true => term,
-            false => replace_vars(term, &values.into_iter().collect()),
+            false => replaced(term, &values),
         })
     }
 
@@ -423,11 +422,9 @@ impl Leaves {
         let bound = self.counters.bound(depth, rounds);
         let own = Term::var(&format!("held{depth}"), Sort::Bv(width));
         let body = self.with(body, &Replaced::one(counter, Linear::counter(bound)))?;
-        let body = match held.as_var() {
-            Some(name) if own != held => {
-                replace_vars(body, &std::collections::HashMap::from([(name, own)]))
-            }
-            _ => body,
+        let body = match own != held {
+            true => replaced(body, &[(held, own)]),
+            false => body,
         };
         Ok(self.variable(Leaf::Rounds(init, bound, own, body), width))
     }
@@ -674,9 +671,9 @@ impl Leaves {
                 }
                 _ => return Ok(None),
             };
-            names.extend(a.as_var().filter(|_| new != *a).map(|n| (n, new)));
+            names.extend((new != *a).then_some((*a, new)));
         }
-        let body = replace_vars(first, &names.into_iter().collect());
+        let body = replaced(first, &names);
         // It is believed only where it gives both.
         let at = |n: i64| Replaced::one(counter, Linear::constant(n));
         let gives = self.with(body, &at(0))? == first && self.with(body, &at(1))? == second;
@@ -719,4 +716,18 @@ pub(crate) fn addends(term: Term) -> Vec<Term> {
 pub(crate) fn added(parts: &[Term], width: u32) -> Term {
     let all = parts.iter().copied();
     all.reduce(b::add).unwrap_or_else(|| b::zero(width))
+}
+
+/// Variables from which on they are looked up by name.
+const MANY: usize = 8;
+
+/// A term with variables, each once, replaced.
+pub(crate) fn replaced(term: Term, values: &[(Term, Term)]) -> Term {
+    if values.len() < MANY {
+        return replace_few(term, values);
+    }
+    let named = values
+        .iter()
+        .filter_map(|(v, new)| Some((v.as_var()?, *new)));
+    replace_vars(term, &named.collect())
 }
