@@ -84,7 +84,7 @@ fn name(element: Element) -> String {
 }
 
 /// Functions that are no conversions.
-const FUNCTIONS: [&str; 3] = ["fma", "flush", "select"];
+const FUNCTIONS: [&str; 5] = ["fma", "flush", "quotient", "remainder", "select"];
 
 /// The type of that name.
 pub(super) fn element(view: &str, span: Span) -> Result<Element, Refused> {
@@ -311,7 +311,7 @@ fn typed(op: Operator, x: Term, y: Term, e: Element, span: Span) -> Result<Data,
         O::Div | O::Rem => Err(Refused::new(
             span,
             "elements have no quotient here",
-            "quotients are for sizes and indices",
+            "`quotient(a, b)` and `remainder(a, b)` round to zero; `/` is for sizes and indices",
         )),
     }
 }
@@ -400,6 +400,21 @@ pub(super) fn call(function: &str, mut args: Vec<Data>, span: Span) -> Result<Da
             let (x, y) = (stored(then, e, span)?, stored(other, e, span)?);
             Ok(Data::Bits(b::ite(c, x, y), e))
         }
+        "quotient" | "remainder" => {
+            count(2, &args)?;
+            let e = args.iter().find_map(|a| match a {
+                Data::Bits(_, e) if format(*e).is_none() => Some(*e),
+                _ => None,
+            });
+            let Some(e) = e else {
+                let message = format!("`{function}` is for integers of a type");
+                return Err(Refused::new(span, message, "convert one: `s32(x)`"));
+            };
+            let terms = args.into_iter().map(|a| stored(a, e, span));
+            let terms = terms.collect::<Result<Vec<_>, _>>()?;
+            let (x, y) = (terms[0], terms[1]);
+            Ok(Data::Bits(division(function == "quotient", x, y, e), e))
+        }
         "flush" => {
             count(1, &args)?;
             let wrong = "`flush` is for floats";
@@ -418,7 +433,10 @@ pub(super) fn call(function: &str, mut args: Vec<Data>, span: Span) -> Result<Da
                     FUNCTIONS.into_iter().chain(TYPES.iter().map(|t| t.0)),
                 ) {
                     Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("`fma`, `flush`, `select` and the types: {}", refused.hint),
+                    None => format!(
+                        "`fma`, `flush`, `quotient`, `remainder`, `select` and the types: {}",
+                        refused.hint
+                    ),
                 },
                 ..refused
             })?;
@@ -449,6 +467,19 @@ fn convert(data: Data, to: Element, span: Span) -> Result<Data, Refused> {
             format!("this cannot become {}", name(to)),
             "integers are converted, and bf16 to f32",
         )),
+    }
+}
+
+/// The quotient, rounded to zero, or what it leaves over; by zero all ones, and all of it.
+fn division(quotient: bool, x: Term, y: Term, e: Element) -> Term {
+    match (quotient, matches!(e, Element::Signed(_))) {
+        (true, false) => b::udiv(x, y),
+        (true, true) => {
+            let ones = Term::bv(x.width(), -1);
+            b::ite(b::eq(y, b::zero(x.width())), ones, b::sdiv(x, y))
+        }
+        (false, false) => b::urem(x, y),
+        (false, true) => b::srem(x, y),
     }
 }
 
