@@ -319,6 +319,42 @@ impl Corpus {
             self.larger.push(two(C::BvUrem, x, d));
         }
         self.of_divisors(x);
+        self.of_extended_dividends(x);
+    }
+
+    /// The same of values that were extended, of which low bits are kept.
+    fn of_extended_dividends(&mut self, x: Term) {
+        use OpCode as C;
+        let (w, wide) = (self.width, 2 * self.width);
+        for divisor in [3, -5, 10] {
+            let d = Term::bv(wide, divisor);
+            let signed = extended(C::Sext, x, wide);
+            let rest = two(C::BvSrem, signed, d);
+            let negative = two(C::BvSlt, rest, Term::bits(Bits::zero(wide)));
+            let one = if divisor < 0 { 1 } else { -1 };
+            for (of, by) in [(rest, divisor.abs()), (two(C::BvSdiv, signed, d), one)] {
+                for kept in [w, w + 1, wide] {
+                    let plain = semantics::build::extract(of, 0, kept);
+                    let mended = semantics::build::add(plain, Term::bv(kept, by));
+                    self.larger
+                        .push(raw(Op::new(C::Ite), &[negative, mended, plain]));
+                }
+            }
+            for (extension, codes) in [
+                (C::Zext, [C::BvUdiv, C::BvUrem]),
+                (C::Zext, [C::BvSdiv, C::BvSrem]),
+                (C::Sext, [C::BvSdiv, C::BvSrem]),
+            ] {
+                for code in codes {
+                    self.larger.push(two(code, extended(extension, x, wide), d));
+                }
+            }
+        }
+        let y = input("y", w);
+        for (code, extension) in [(C::BvUrem, C::Zext), (C::BvSrem, C::Sext)] {
+            let at = |t| extended(extension, t, wide);
+            self.larger.push(two(code, at(x), at(y)));
+        }
     }
 
     /// Quotients by what is no constant: of extended values, and beside choices by whether it is 0.

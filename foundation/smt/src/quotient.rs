@@ -94,6 +94,123 @@ fn left_over(op: Op, args: &[Term], divide: fn(Op, &[Term]) -> Option<Term>) -> 
     two(OpCode::BvSub, args[0], multiple)
 }
 
+/// A quotient or remainder of an extended value by a constant that is one of its width: that of the value,
+/// extended. So is a remainder of two that were extended alike, and what is rounded so that no remainder is
+/// negative.
+pub(crate) fn of_extended(op: Op, args: &[Term]) -> Option<Term> {
+    if op.code == OpCode::Ite {
+        return euclidean_of_extended(op, args);
+    }
+    let &[x, divisor] = args else { return None };
+    let (extension, inner) = extended(x)?;
+    let (w, width) = (inner.width(), x.width());
+    let Some(bits) = divisor.as_bits() else {
+        return remainder_of_extended(op.code, (extension, inner), divisor, width);
+    };
+    let d = signed(bits.to_u64()?, width)?;
+    let fits = 0 < d && d < 1 << w;
+    let code = match (op.code, extension) {
+        (OpCode::BvUdiv | OpCode::BvUrem, OpCode::Zext) if fits => op.code,
+        (OpCode::BvSdiv, OpCode::Zext) if fits => OpCode::BvUdiv,
+        (OpCode::BvSrem, OpCode::Zext) if fits => OpCode::BvUrem,
+        (OpCode::BvSdiv | OpCode::BvSrem, OpCode::Sext) if is_divisor(d, w) => op.code,
+        _ => return None,
+    };
+    let narrow = two(code, inner, Term::bv(w, d))?;
+    app(Op::with(extension, width), &[narrow])
+}
+
+/// A remainder of two values that were extended alike; by 0 it is the first, and of the least one by -1 it is 0,
+/// at any width.
+fn remainder_of_extended(
+    code: OpCode,
+    (extension, x): (OpCode, Term),
+    divisor: Term,
+    width: u32,
+) -> Option<Term> {
+    let (other, y) = extended(divisor)?;
+    let alike = match code {
+        OpCode::BvUrem => OpCode::Zext,
+        OpCode::BvSrem => OpCode::Sext,
+        _ => return None,
+    };
+    if (extension, other) != (alike, alike) {
+        return None;
+    }
+    let w = x.width().max(y.width());
+    let at = |t: Term| match alike {
+        OpCode::Sext => build::sext(t, w),
+        _ => build::zext(t, w),
+    };
+    let rest = two(code, at(x), at(y))?;
+    app(Op::with(alike, width), &[rest])
+}
+
+/// What was extended, and how, where it may be divided.
+fn extended(x: Term) -> Option<(OpCode, Term)> {
+    let (op, args) = x.as_app()?;
+    let extends = matches!(op.code, OpCode::Zext | OpCode::Sext);
+    let inner = *args.first().filter(|_| extends)?;
+    is_divided(inner.width()).then_some((op.code, inner))
+}
+
+/// Bits of a width as a number with a sign.
+fn signed(bits: u64, w: u32) -> Option<i128> {
+    if w > 64 {
+        return None;
+    }
+    let (negative, size) = magnitude(bits, w);
+    let size = i128::from(size);
+    Some(if negative { -size } else { size })
+}
+
+/// Whether all quotients of a width by a number with a sign have that width.
+fn is_divisor(d: i128, w: u32) -> bool {
+    d != 0 && d != -1 && -(1 << (w - 1)) <= d && d < 1 << (w - 1)
+}
+
+/// A choice by the sign of the remainder of such a value, between low bits of a quotient or a remainder of it.
+fn euclidean_of_extended(op: Op, args: &[Term]) -> Option<Term> {
+    let &[negative, mended, plain] = args else {
+        return None;
+    };
+    let &[rest, zero] = negative.args_of(OpCode::BvSlt)? else {
+        return None;
+    };
+    let &[x, divisor] = rest.args_of(OpCode::BvSrem)? else {
+        return None;
+    };
+    let (OpCode::Sext, inner) = extended(x)? else {
+        return None;
+    };
+    let (w, v) = (inner.width(), plain.sort().width()?);
+    let d = signed(divisor.as_bits()?.to_u64()?, x.width())?;
+    let is_zero = zero == build::zero(zero.width());
+    if v < w || v > x.width() || !is_zero || !is_divisor(d, w) {
+        return None;
+    }
+    let part = |t: Term| build::extract(t, 0, v);
+    let own_rest = two(OpCode::BvSrem, inner, Term::bv(w, d))?;
+    let (own, more) = if plain == part(rest) {
+        (own_rest, d.abs())
+    } else if plain == part(two(OpCode::BvSdiv, x, divisor)?) {
+        let own = two(OpCode::BvSdiv, inner, Term::bv(w, d))?;
+        (own, if d < 0 { 1 } else { -1 })
+    } else {
+        return None;
+    };
+    if mended != build::add(plain, Term::bv(v, more)) {
+        return None;
+    }
+    let own_mended = build::add(own, Term::bv(w, more));
+    let own_negative = two(OpCode::BvSlt, own_rest, build::zero(w))?;
+    let narrow = euclidean(op, &[own_negative, own_mended, own])?;
+    match v == w {
+        true => Some(narrow),
+        false => app(Op::with(OpCode::Sext, v), &[narrow]),
+    }
+}
+
 /// A quotient of values that were extended alike by that of what they were.
 pub(crate) fn narrowed(op: Op, args: &[Term]) -> Option<Term> {
     let signed = op.code == OpCode::BvSdiv;

@@ -200,10 +200,14 @@ impl Normaliser {
         if let Some(other) = semantics::float::saturating::of_clamped(op, args) {
             return Rule::ClampedConversion.gives(self.norm(other));
         }
-        if matches!(op.code, C::BvUdiv | C::BvUrem | C::BvSdiv | C::BvSrem)
-            && let Some(other) = crate::quotient::by_constant(op, args)
-        {
-            return Rule::QuotientByConstant.gives(self.norm(other));
+        if matches!(op.code, C::BvUdiv | C::BvUrem | C::BvSdiv | C::BvSrem) {
+            let normal = [self.norm(args[0]), self.norm(args[1])];
+            if let Some(other) = crate::quotient::of_extended(op, &normal) {
+                return Rule::NarrowQuotient.gives(self.norm(other));
+            }
+            if let Some(other) = crate::quotient::by_constant(op, args) {
+                return Rule::QuotientByConstant.gives(self.norm(other));
+            }
         }
         if let Some(other) = crate::quotient::by_quotient(op, args) {
             return Rule::RemainderByQuotient.gives(self.norm(other));
@@ -212,6 +216,11 @@ impl Normaliser {
             && let Some(other) = semantics::float::saturating::of_saturating(op, args)
         {
             return Rule::SaturatingConversion.gives(self.norm(other));
+        }
+        if op.code == C::Ite
+            && let Some(other) = crate::quotient::of_extended(op, args)
+        {
+            return Rule::NarrowQuotient.gives(self.norm(other));
         }
         if op.code == C::Ite
             && let Some(other) = crate::quotient::euclidean(op, args)
