@@ -8,9 +8,12 @@
 //! bits are what scalar code can compute.
 
 mod branches;
+mod counted;
+mod division;
 mod exact;
 mod expression;
 mod full;
+mod products;
 
 use crate::error::MappingError;
 use crate::host::{Binary, Branch, Host, Known};

@@ -66,6 +66,42 @@ pub enum Binary {
     Xor,
     /// 1 where the first is less, with signs.
     Less,
+    /// The first shifted to the left by the second, which is less than a register has bits.
+    ShiftLeft,
+    /// The same to the right, with the sign.
+    ShiftRight,
+    /// The same without it.
+    ShiftRightLogical,
+    /// The upper half of the product, with signs.
+    HighProduct,
+    /// The same without signs.
+    HighProductUnsigned,
+    /// The quotient of words of 32 bits with signs, rounded to zero; its sign is copied.
+    Quotient,
+    /// The same without signs; the highest bit of the word is copied.
+    QuotientUnsigned,
+    /// What [`Binary::Quotient`] leaves over.
+    Remainder,
+    /// What [`Binary::QuotientUnsigned`] leaves over.
+    RemainderUnsigned,
+}
+
+impl Binary {
+    /// Whether an instruction for it is only recognised as it is written: proofs of products and quotients
+    /// take long.
+    fn as_written(self) -> bool {
+        use Binary as B;
+        matches!(
+            self,
+            B::Mul
+                | B::HighProduct
+                | B::HighProductUnsigned
+                | B::Quotient
+                | B::QuotientUnsigned
+                | B::Remainder
+                | B::RemainderUnsigned
+        )
+    }
 }
 
 /// Comparisons that branch.
@@ -363,6 +399,17 @@ fn binary_of(term: Term, x: Term, y: Term, same: &Same<'_>) -> Option<Binary> {
         return None;
     }
     let one = |c: Term| b::ite(c, Term::bv(width, 1), Term::bv(width, 0));
+    let count = b::and(y, Term::bv(width, i128::from(width) - 1));
+    let high = |x: Term, y: Term| b::extract(b::mul(x, y), width, width);
+    let (x_wide, y_wide) = (b::sext(x, 2 * width), b::sext(y, 2 * width));
+    let (x_long, y_long) = (b::zext(x, 2 * width), b::zext(y, 2 * width));
+    let bits = width.min(WORD);
+    let (x_word, y_word) = (b::extract(x, 0, bits), b::extract(y, 0, bits));
+    let by_zero = |t: Term| {
+        let ones = Term::bv(bits, -1);
+        b::ite(b::eq(y_word, b::zero(bits)), ones, t)
+    };
+    let word = |t: Term| b::sext(t, width);
     let all = [
         (Binary::Add, b::add(x, y)),
         (Binary::Sub, b::sub(x, y)),
@@ -371,12 +418,23 @@ fn binary_of(term: Term, x: Term, y: Term, same: &Same<'_>) -> Option<Binary> {
         (Binary::Or, b::or(x, y)),
         (Binary::Xor, b::xor(x, y)),
         (Binary::Less, one(b::slt(x, y))),
+        (Binary::ShiftLeft, b::shl(x, count)),
+        (Binary::ShiftRight, b::ashr(x, count)),
+        (Binary::ShiftRightLogical, b::lshr(x, count)),
+        (Binary::HighProduct, high(x_wide, y_wide)),
+        (Binary::HighProductUnsigned, high(x_long, y_long)),
+        (Binary::Quotient, word(by_zero(b::sdiv(x_word, y_word)))),
+        (Binary::QuotientUnsigned, word(b::udiv(x_word, y_word))),
+        (Binary::Remainder, word(b::srem(x_word, y_word))),
+        (Binary::RemainderUnsigned, word(b::urem(x_word, y_word))),
     ];
-    // Products are only recognised as written: other proofs of them take long.
     let found = all.iter().find(|a| a.1 == term);
-    let found = found.or_else(|| all.iter().find(|a| a.0 != Binary::Mul && same(term, a.1)));
+    let found = found.or_else(|| all.iter().find(|a| !a.0.as_written() && same(term, a.1)));
     found.map(|a| a.0)
 }
+
+/// Bits of the words that are divided.
+const WORD: u32 = 32;
 
 fn load_of(term: Term, address: Term, same: &Same<'_>) -> Option<(u32, bool)> {
     let width = term.sort().width()?;

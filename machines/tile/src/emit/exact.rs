@@ -6,6 +6,7 @@
 //! over.
 
 use super::expression::no_such;
+use super::products::Scale;
 use super::{Emit, Reg};
 use crate::error::MappingError;
 use crate::host::Binary;
@@ -66,6 +67,13 @@ impl Emit<'_> {
         if needed > self.host.width {
             if self.full(target, op, args, span)?.is_some() {
                 return Ok(Some(()));
+            }
+            if matches!(op, Op::MulShr | Op::RoundMulShr) {
+                let (by, rounded) = (count(op, &args[2])?, op == Op::RoundMulShr);
+                let scale = Scale { by, rounded };
+                if self.scaled(target, args, scale, span)?.is_some() {
+                    return Ok(Some(()));
+                }
             }
             let width = self.host.width;
             let name = written(op, to);
@@ -137,7 +145,7 @@ impl Emit<'_> {
     }
 
     /// A register gets a value as a number with a sign.
-    fn exactly(&mut self, target: Reg, e: &Expr) -> Result<(), MappingError> {
+    pub(super) fn exactly(&mut self, target: Reg, e: &Expr) -> Result<(), MappingError> {
         self.value_into(target, e)?;
         let elem = e.ty.elem;
         if elem.bits() < 32 || elem.is_signed() || self.host.width <= 32 {

@@ -17,7 +17,7 @@ use semantics::span::Span;
 /// The host cannot do it.
 pub(super) fn no_such(span: Span, what: &str) -> MappingError {
     let message = format!("no instruction of the host {what}");
-    let hint = "scalar code has integers of up to 32 bits, `+ - *`, `&`, `|`, `^`, comparisons, `select`, `min` and `max`";
+    let hint = "scalar code has the operations on integers of up to 32 bits";
     MappingError::new(span, message, hint).saying(Detail::Lacking)
 }
 
@@ -28,7 +28,8 @@ pub(super) fn no_such_of(span: Span, what: &str, elem: Elem) -> MappingError {
         "it computes with integers of up to 32 bits: scale a sum by a shift, as in \
          `i8_sat(rounding_shr(sum, 7))`; floats are multiplied and added by tiles alone"
     } else if elem.bits() > 32 {
-        "take results of 32 bits: `i32(a) * i32(b)`, whose sums wrap"
+        "take results of 32 bits: `i32(a) * i32(b)`, whose sums wrap, or `mul_shr(a, b, s)` and \
+         `rounding_mul_shr(a, b, s)`, whose products do not"
     } else {
         return error;
     };
@@ -331,7 +332,15 @@ impl Emit<'_> {
                     }
                     return self.wrap(target, e.ty.elem, span);
                 }
+                return self.shifted_by(target, op, args, span);
             }
+            Op::RoundShr if !matches!(args[1].kind, ExprKind::Const(_)) => {
+                return self.shifted_by(target, op, args, span);
+            }
+            Op::Div | Op::Rem if e.ty.elem.is_int() => {
+                return self.divided(target, op, args, span);
+            }
+            Op::Clz | Op::Popcount => return self.count_into(target, op, &args[0], span),
             Op::Lt | Op::Le | Op::Min | Op::Max if args[0].ty.elem.is_int() => {
                 return self.ordered(target, op, args);
             }

@@ -1,0 +1,150 @@
+//! Shifts by what is no number, and bits that are counted.
+//!
+//! In: integers of up to 32 bits, in registers as their types say. Out: instructions of the host. Counts
+//! are read without a sign; from the width of an element on nothing is left but the sign. Set bits are added up in
+//! pairs, fours and bytes; zeros in front are those that are not set once all bits behind the first are
+//! (Warren, Hacker's Delight, 5-1 and 5-3).
+
+use super::exact::Shift;
+use super::{Emit, Reg};
+use crate::error::MappingError;
+use crate::host::{Binary, Branch};
+use kernel::tree::{Expr, Op};
+use kernel::types::Elem;
+use semantics::span::Span;
+
+impl Emit<'_> {
+    /// A register gets a value that is shifted by another one.
+    pub(super) fn shifted_by(
+        &mut self,
+        target: Reg,
+        op: Op,
+        args: &[Expr],
+        span: Span,
+    ) -> Result<(), MappingError> {
+        let elem = args[0].ty.elem;
+        let [x, by] = self.both(target, args, span)?;
+        let other = if x == target { by } else { x };
+        let logical = !elem.is_signed();
+        if op != Op::Shl {
+            self.zeros_above(x, elem, span)?;
+        }
+        let (far, done, zero) = (self.label(), self.label(), self.host.zero);
+        let result = self.take(span)?;
+        let bits = i64::from(elem.bits());
+        if op == Op::RoundShr {
+            self.add_into(result, x, 0, span)?;
+            self.branch(Branch::Equal, (by, zero), done, span)?;
+            self.add_into(by, by, -1, span)?;
+        }
+        // A count with its highest bit set is far, too.
+        self.branch(Branch::Less, (by, zero), far, span)?;
+        self.constant_into(result, bits);
+        self.branch(Branch::NotLess, (by, result), far, span)?;
+        let code = match (op, logical && self.host.width == elem.bits()) {
+            (Op::Shl, _) => Binary::ShiftLeft,
+            (_, true) => Binary::ShiftRightLogical,
+            (_, false) => Binary::ShiftRight,
+        };
+        self.binary(code, [result, x, by], span)?;
+        if op == Op::RoundShr {
+            // Half of it, and the last bit that is lost.
+            self.constant_into(by, 1);
+            self.binary(Binary::And, [x, result, by], span)?;
+            self.binary(code, [result, result, by], span)?;
+            self.binary(Binary::Add, [result, result, x], span)?;
+        }
+        self.branch(Branch::Equal, (zero, zero), done, span)?;
+        self.here(far);
+        match op == Op::Shr && !logical {
+            true => {
+                self.add_into(result, x, 0, span)?;
+                self.shifted(result, (bits - 1, Shift::Signed), span)?;
+            }
+            false => self.constant_into(result, 0),
+        }
+        self.here(done);
+        self.add_into(target, result, 0, span)?;
+        self.give(result);
+        self.give(other);
+        self.wrap(target, elem, span)
+    }
+
+    /// Above the bits of an element without a sign a register holds zeros.
+    fn zeros_above(&mut self, register: Reg, elem: Elem, span: Span) -> Result<(), MappingError> {
+        if elem.is_signed() || elem.bits() < 32 || self.host.width <= 32 {
+            return Ok(());
+        }
+        self.masked(register, elem.bits(), span)
+    }
+
+    /// Of a register only so many bits are left.
+    fn masked(&mut self, register: Reg, bits: u32, span: Span) -> Result<(), MappingError> {
+        if bits < self.host.width {
+            self.and_constant(register, (1 << bits) - 1, span)?;
+        }
+        Ok(())
+    }
+
+    fn and_constant(&mut self, register: Reg, bits: i64, span: Span) -> Result<(), MappingError> {
+        let mask = self.take(span)?;
+        self.constant_into(mask, bits);
+        self.binary(Binary::And, [register, register, mask], span)?;
+        self.give(mask);
+        Ok(())
+    }
+
+    /// A register gets how many bits of a value are set, or how many in front are not.
+    pub(super) fn count_into(
+        &mut self,
+        target: Reg,
+        op: Op,
+        of: &Expr,
+        span: Span,
+    ) -> Result<(), MappingError> {
+        let bits = of.ty.elem.bits();
+        self.value_into(target, of)?;
+        self.masked(target, bits, span)?;
+        let part = self.take(span)?;
+        if op == Op::Clz {
+            for by in [1, 2, 4, 8, 16].into_iter().filter(|by| *by < bits) {
+                self.moved_into(part, target, by, span)?;
+                self.binary(Binary::Or, [target, target, part], span)?;
+            }
+        }
+        self.pairs(target, part, bits, span)?;
+        if op == Op::Clz {
+            let zero = self.host.zero;
+            self.binary(Binary::Sub, [target, zero, target], span)?;
+            self.add_into(target, target, i64::from(bits), span)?;
+        }
+        self.give(part);
+        Ok(())
+    }
+
+    /// One register gets what another one holds, shifted to the right.
+    fn moved_into(
+        &mut self,
+        target: Reg,
+        from: Reg,
+        by: u32,
+        span: Span,
+    ) -> Result<(), MappingError> {
+        self.add_into(target, from, 0, span)?;
+        self.shifted(target, (i64::from(by), Shift::Signed), span)
+    }
+
+    /// The set bits of a register, in groups that become twice as long each time; `part` is free.
+    fn pairs(&mut self, value: Reg, part: Reg, bits: u32, span: Span) -> Result<(), MappingError> {
+        for by in [1, 2, 4, 8, 16].into_iter().filter(|by| *by < bits) {
+            self.moved_into(part, value, by, span)?;
+            // The lower half of each group.
+            let group = (1_i64 << by) - 1;
+            let all = (0..bits / (2 * by)).fold(0, |m, k| m | group << (2 * by * k));
+            self.and_constant(part, all, span)?;
+            self.and_constant(value, all, span)?;
+            self.binary(Binary::Add, [value, value, part], span)?;
+        }
+        Ok(())
+    }
+}

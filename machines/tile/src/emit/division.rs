@@ -1,0 +1,170 @@
+//! Quotients and remainders.
+//!
+//! In: integers of up to 32 bits, in registers as their types say. Out: instructions of the host, whose
+//! quotients are rounded to zero, and code behind them that makes a remainder which is never negative, and
+//! 0 of what is divided by 0.
+
+use super::exact::Shift;
+use super::expression::no_such;
+use super::{Emit, Reg};
+use crate::error::MappingError;
+use crate::host::{Binary, Branch};
+use kernel::show::written;
+use kernel::tree::{Expr, ExprKind, Op};
+use kernel::types::Elem;
+use semantics::span::Span;
+
+/// What is known of a divisor.
+#[derive(Clone, Copy)]
+enum Divisor {
+    /// It is this number, and not 0.
+    Known(i64),
+    /// It is in a register.
+    In(Reg),
+}
+
+impl Emit<'_> {
+    /// A register gets the quotient of two integers, or what it leaves over.
+    pub(super) fn divided(
+        &mut self,
+        target: Reg,
+        op: Op,
+        args: &[Expr],
+        span: Span,
+    ) -> Result<(), MappingError> {
+        let elem = args[0].ty.elem;
+        let known = match &args[1].kind {
+            ExprKind::Const(v) => i64::try_from(v[0]).ok(),
+            _ => None,
+        };
+        match known {
+            Some(0) => {
+                self.constant_into(target, 0);
+                return Ok(());
+            }
+            Some(by) if by > 0 && by.count_ones() == 1 => {
+                self.value_into(target, &args[0])?;
+                return self.by_power(target, op, (elem, by.trailing_zeros()), span);
+            }
+            _ => {}
+        }
+        let [x, y] = self.both(target, args, span)?;
+        let other = if x == target { y } else { x };
+        let divisor = known.map_or(Divisor::In(y), Divisor::Known);
+        let result = self.take(span)?;
+        match elem.is_signed() {
+            true => self.with_signs(result, op, (x, y), divisor, elem)?,
+            false => self.of_words(result, (op, false), (x, y), elem, span)?,
+        }
+        if let Divisor::In(y) = divisor {
+            let (done, zero) = (self.label(), self.host.zero);
+            self.branch(Branch::Different, (y, zero), done, span)?;
+            self.constant_into(result, 0);
+            self.here(done);
+        }
+        self.add_into(target, result, 0, span)?;
+        self.give(result);
+        self.give(other);
+        self.wrap(target, elem, span)
+    }
+
+    /// The same by a power of two, of what is in the register.
+    fn by_power(
+        &mut self,
+        target: Reg,
+        op: Op,
+        (elem, by): (Elem, u32),
+        span: Span,
+    ) -> Result<(), MappingError> {
+        if op == Op::Rem {
+            let mask = self.take(span)?;
+            self.constant_into(mask, (1 << by) - 1);
+            self.binary(Binary::And, [target, target, mask], span)?;
+            self.give(mask);
+            return self.wrap(target, elem, span);
+        }
+        let kind = match elem.is_signed() || elem.bits() < 32 {
+            true => Shift::Signed,
+            false => Shift::Logical,
+        };
+        self.shifted(target, (i64::from(by), kind), span)?;
+        self.wrap(target, elem, span)
+    }
+
+    /// What the host's quotient is, or leaves over; `signed` says how the words are read.
+    fn of_words(
+        &mut self,
+        result: Reg,
+        (op, signed): (Op, bool),
+        (x, y): (Reg, Reg),
+        elem: Elem,
+        span: Span,
+    ) -> Result<(), MappingError> {
+        let code = match (op, signed) {
+            (Op::Div, true) => Binary::Quotient,
+            (Op::Div, false) => Binary::QuotientUnsigned,
+            (_, true) => Binary::Remainder,
+            (_, false) => Binary::RemainderUnsigned,
+        };
+        if self.host.binary(code).is_none() {
+            let what = format!("computes `{}` of {elem}", written(op, elem));
+            let hint = "divide by a power of two, or describe an instruction of `quotient(a, b)` and one of \
+                        `remainder(a, b)`";
+            return Err(MappingError {
+                hint: hint.to_owned(),
+                ..no_such(span, &what)
+            });
+        }
+        self.binary(code, [result, x, y], span)
+    }
+
+    /// Of numbers with signs: where what is left over is negative, one divisor more is taken away.
+    fn with_signs(
+        &mut self,
+        result: Reg,
+        op: Op,
+        (x, y): (Reg, Reg),
+        divisor: Divisor,
+        elem: Elem,
+    ) -> Result<(), MappingError> {
+        let (span, zero) = (Span::default(), self.host.zero);
+        let rest = self.take(span)?;
+        self.of_words(rest, (Op::Rem, true), (x, y), elem, span)?;
+        let done = self.label();
+        match op {
+            Op::Div => self.of_words(result, (Op::Div, true), (x, y), elem, span)?,
+            _ => self.add_into(result, rest, 0, span)?,
+        }
+        self.branch(Branch::NotLess, (rest, zero), done, span)?;
+        match divisor {
+            Divisor::Known(by) => self.one_more(result, (op, by < 0), y, span)?,
+            Divisor::In(y) => {
+                let positive = self.label();
+                self.branch(Branch::NotLess, (y, zero), positive, span)?;
+                self.one_more(result, (op, true), y, span)?;
+                self.branch(Branch::Equal, (zero, zero), done, span)?;
+                self.here(positive);
+                self.one_more(result, (op, false), y, span)?;
+            }
+        }
+        self.here(done);
+        self.give(rest);
+        Ok(())
+    }
+
+    /// A divisor more is taken away, which may be negative.
+    fn one_more(
+        &mut self,
+        result: Reg,
+        (op, negative): (Op, bool),
+        y: Reg,
+        span: Span,
+    ) -> Result<(), MappingError> {
+        match (op, negative) {
+            (Op::Div, true) => self.add_into(result, result, 1, span),
+            (Op::Div, false) => self.add_into(result, result, -1, span),
+            (_, true) => self.binary(Binary::Sub, [result, result, y], span),
+            (_, false) => self.binary(Binary::Add, [result, result, y], span),
+        }
+    }
+}
