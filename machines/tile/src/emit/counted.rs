@@ -1,17 +1,20 @@
 //! Shifts by what is no number, and bits that are counted.
 //!
-//! In: integers of up to 32 bits, in registers as their types say. Out: instructions of the host. Counts
+//! In: integers that registers hold, in these as their types say. Out: instructions of the host. Counts
 //! are read without a sign; from the width of an element on nothing is left but the sign. Set bits are added up in
-//! pairs, fours and bytes; zeros in front are those that are not set once all bits behind the first are
-//! (Warren, Hacker's Delight, 5-1 and 5-3).
+//! pairs, fours and bytes; zeros in front are looked for by halves (Warren, Hacker's Delight, 5-1 and 5-3).
 
-use super::exact::Shift;
+use super::exact::{Shift, is_turned};
+use super::expression::no_such;
 use super::{Emit, Reg};
 use crate::error::MappingError;
 use crate::host::{Binary, Branch};
 use kernel::tree::{Expr, Op};
 use kernel::types::Elem;
 use semantics::span::Span;
+
+/// Halves of groups of bits.
+const HALVES: [u32; 6] = [1, 2, 4, 8, 16, 32];
 
 impl Emit<'_> {
     /// A register gets a value that is shifted by another one.
@@ -72,21 +75,31 @@ impl Emit<'_> {
 
     /// Above the bits of an element without a sign a register holds zeros.
     fn zeros_above(&mut self, register: Reg, elem: Elem, span: Span) -> Result<(), MappingError> {
-        if elem.is_signed() || elem.bits() < 32 || self.host.width <= 32 {
-            return Ok(());
+        match is_turned(elem) {
+            true => self.masked(register, elem.bits(), span),
+            false => Ok(()),
         }
-        self.masked(register, elem.bits(), span)
     }
 
     /// Of a register only so many bits are left.
-    fn masked(&mut self, register: Reg, bits: u32, span: Span) -> Result<(), MappingError> {
+    pub(super) fn masked(
+        &mut self,
+        register: Reg,
+        bits: u32,
+        span: Span,
+    ) -> Result<(), MappingError> {
         if bits < self.host.width {
             self.and_constant(register, (1 << bits) - 1, span)?;
         }
         Ok(())
     }
 
-    fn and_constant(&mut self, register: Reg, bits: i64, span: Span) -> Result<(), MappingError> {
+    pub(super) fn and_constant(
+        &mut self,
+        register: Reg,
+        bits: i64,
+        span: Span,
+    ) -> Result<(), MappingError> {
         let mask = self.take(span)?;
         self.constant_into(mask, bits);
         self.binary(Binary::And, [register, register, mask], span)?;
@@ -104,21 +117,61 @@ impl Emit<'_> {
     ) -> Result<(), MappingError> {
         let bits = of.ty.elem.bits();
         self.value_into(target, of)?;
-        self.masked(target, bits, span)?;
         let part = self.take(span)?;
         if op == Op::Clz {
-            for by in [1, 2, 4, 8, 16].into_iter().filter(|by| *by < bits) {
-                self.moved_into(part, target, by, span)?;
-                self.binary(Binary::Or, [target, target, part], span)?;
-            }
-        }
-        self.pairs(target, part, bits, span)?;
-        if op == Op::Clz {
-            let zero = self.host.zero;
-            self.binary(Binary::Sub, [target, zero, target], span)?;
-            self.add_into(target, target, i64::from(bits), span)?;
+            self.zeros_in_front(target, part, bits, span)?;
+        } else {
+            self.masked(target, bits, span)?;
+            self.pairs(target, part, bits, span)?;
         }
         self.give(part);
+        Ok(())
+    }
+
+    /// How many bits in front of the first that is set are not: where the upper half is zero, those are so
+    /// many, and the lower half is looked at; `part` is free.
+    fn zeros_in_front(
+        &mut self,
+        target: Reg,
+        part: Reg,
+        bits: u32,
+        span: Span,
+    ) -> Result<(), MappingError> {
+        let (value, zero, width) = (self.take(span)?, self.host.zero, self.host.width);
+        self.moved_to_top(value, target, bits, span)?;
+        self.constant_into(target, 0);
+        for by in HALVES.into_iter().rev().filter(|by| *by < bits) {
+            let some = self.label();
+            self.moved_into(part, value, width - by, span)?;
+            self.branch(Branch::Different, (part, zero), some, span)?;
+            self.add_into(target, target, i64::from(by), span)?;
+            self.moved_to_top(value, value, width - by, span)?;
+            self.here(some);
+        }
+        let set = self.label();
+        self.branch(Branch::Less, (value, zero), set, span)?;
+        self.add_into(target, target, 1, span)?;
+        self.here(set);
+        self.give(value);
+        Ok(())
+    }
+
+    /// The lower bits of a register become the upper ones.
+    fn moved_to_top(
+        &mut self,
+        target: Reg,
+        from: Reg,
+        bits: u32,
+        span: Span,
+    ) -> Result<(), MappingError> {
+        let by = self.host.width - bits;
+        if by == 0 {
+            return self.add_into(target, from, 0, span);
+        }
+        let host = self.host;
+        let shift = host.shift_left.as_ref();
+        let shift = shift.ok_or_else(|| no_such(span, "shifts"))?;
+        self.put(shift, &[target, from, i64::from(by)]);
         Ok(())
     }
 
@@ -136,7 +189,7 @@ impl Emit<'_> {
 
     /// The set bits of a register, in groups that become twice as long each time; `part` is free.
     fn pairs(&mut self, value: Reg, part: Reg, bits: u32, span: Span) -> Result<(), MappingError> {
-        for by in [1, 2, 4, 8, 16].into_iter().filter(|by| *by < bits) {
+        for by in HALVES.into_iter().filter(|by| *by < bits) {
             self.moved_into(part, value, by, span)?;
             // The lower half of each group.
             let group = (1_i64 << by) - 1;

@@ -1,6 +1,6 @@
 //! Quotients and remainders.
 //!
-//! In: integers of up to 32 bits, in registers as their types say. Out: instructions of the host, whose
+//! In: integers of up to 32 bits, wider ones by powers of two, in registers as their types say. Out: instructions of the host, whose
 //! quotients are rounded to zero, and code behind them that makes a remainder which is never negative, and
 //! 0 of what is divided by 0.
 
@@ -33,6 +33,13 @@ impl Emit<'_> {
         span: Span,
     ) -> Result<(), MappingError> {
         let elem = args[0].ty.elem;
+        let host = self.host;
+        let divides = |code| host.binary(code).is_some();
+        let needed: &[Binary] = match (elem.is_signed(), op) {
+            (true, _) => &[Binary::Quotient, Binary::Remainder],
+            (false, Op::Div) => &[Binary::QuotientUnsigned],
+            (false, _) => &[Binary::RemainderUnsigned],
+        };
         let known = match &args[1].kind {
             ExprKind::Const(v) => i64::try_from(v[0]).ok(),
             _ => None,
@@ -48,13 +55,22 @@ impl Emit<'_> {
             }
             _ => {}
         }
+        if elem.bits() > 32 || !needed.iter().all(|code| divides(*code)) {
+            let what = format!("computes `{}` of {elem}", written(op, elem));
+            let hint = "divide by a power of two, or values of 32 bits where the machine describes \
+                        `quotient(a, b)` and `remainder(a, b)` of these";
+            return Err(MappingError {
+                hint: hint.to_owned(),
+                ..no_such(span, &what)
+            });
+        }
         let [x, y] = self.both(target, args, span)?;
         let other = if x == target { y } else { x };
         let divisor = known.map_or(Divisor::In(y), Divisor::Known);
         let result = self.take(span)?;
         match elem.is_signed() {
-            true => self.with_signs(result, op, (x, y), divisor, elem)?,
-            false => self.of_words(result, (op, false), (x, y), elem, span)?,
+            true => self.with_signs(result, op, (x, y), divisor, span)?,
+            false => self.of_words(result, (op, false), (x, y), span)?,
         }
         if let Divisor::In(y) = divisor {
             let (done, zero) = (self.label(), self.host.zero);
@@ -83,11 +99,7 @@ impl Emit<'_> {
             self.give(mask);
             return self.wrap(target, elem, span);
         }
-        let kind = match elem.is_signed() || elem.bits() < 32 {
-            true => Shift::Signed,
-            false => Shift::Logical,
-        };
-        self.shifted(target, (i64::from(by), kind), span)?;
+        self.shifted(target, (i64::from(by), Shift::of(elem)), span)?;
         self.wrap(target, elem, span)
     }
 
@@ -97,7 +109,6 @@ impl Emit<'_> {
         result: Reg,
         (op, signed): (Op, bool),
         (x, y): (Reg, Reg),
-        elem: Elem,
         span: Span,
     ) -> Result<(), MappingError> {
         let code = match (op, signed) {
@@ -106,15 +117,6 @@ impl Emit<'_> {
             (_, true) => Binary::Remainder,
             (_, false) => Binary::RemainderUnsigned,
         };
-        if self.host.binary(code).is_none() {
-            let what = format!("computes `{}` of {elem}", written(op, elem));
-            let hint = "divide by a power of two, or describe an instruction of `quotient(a, b)` and one of \
-                        `remainder(a, b)`";
-            return Err(MappingError {
-                hint: hint.to_owned(),
-                ..no_such(span, &what)
-            });
-        }
         self.binary(code, [result, x, y], span)
     }
 
@@ -125,14 +127,14 @@ impl Emit<'_> {
         op: Op,
         (x, y): (Reg, Reg),
         divisor: Divisor,
-        elem: Elem,
+        span: Span,
     ) -> Result<(), MappingError> {
-        let (span, zero) = (Span::default(), self.host.zero);
+        let zero = self.host.zero;
         let rest = self.take(span)?;
-        self.of_words(rest, (Op::Rem, true), (x, y), elem, span)?;
+        self.of_words(rest, (Op::Rem, true), (x, y), span)?;
         let done = self.label();
         match op {
-            Op::Div => self.of_words(result, (Op::Div, true), (x, y), elem, span)?,
+            Op::Div => self.of_words(result, (Op::Div, true), (x, y), span)?,
             _ => self.add_into(result, rest, 0, span)?,
         }
         self.branch(Branch::NotLess, (rest, zero), done, span)?;

@@ -2,7 +2,7 @@
 //!
 //! In: an operation on integers. Out: instructions of the host, in registers that have room for every
 //! value in between; where they have none, the operation is not the host's. Of 32 bits without a sign,
-//! which lie in wider registers with their sign copied, the order is found by turning the highest bit
+//! which lie in wider registers with their highest bit copied, the order is found by turning the highest bit
 //! over.
 
 use super::expression::no_such;
@@ -15,20 +15,29 @@ use kernel::tree::{Expr, ExprKind, Op};
 use kernel::types::Elem;
 use semantics::span::Span;
 
-/// Numbers of 32 bits without a sign.
-const UNSIGNED: Elem = Elem::unsigned(32);
-
 /// What comes in from the left.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shift {
     /// Copies of the sign.
     Signed,
-    /// Zeros.
-    Logical,
+    /// Zeros, of values of so many bits that fill a register or have copies of their highest bit above them.
+    Logical(u32),
 }
 
-/// The highest bit of 32, with its copies above.
-const HIGHEST: i64 = i32::MIN as i64;
+impl Shift {
+    /// How elements that lie in registers as their types say are shifted.
+    pub(super) fn of(elem: Elem) -> Shift {
+        match is_turned(elem) {
+            true => Shift::Logical(elem.bits()),
+            false => Shift::Signed,
+        }
+    }
+}
+
+/// Whether elements without a sign lie in registers as if they had one: where there are no zeros above them.
+pub(super) fn is_turned(elem: Elem) -> bool {
+    !elem.is_signed() && elem.bits() >= 32
+}
 
 impl Emit<'_> {
     /// A register gets the value of an operation that does not wrap in between; none where it is no
@@ -53,13 +62,13 @@ impl Emit<'_> {
             Op::Abs => from.bits(),
             _ => return Ok(None),
         };
-        if needed > self.host.width && from == UNSIGNED {
+        if needed > self.host.width && from.bits() <= self.host.width && is_turned(from) {
             match op {
                 Op::SatCast => return self.least_unsigned(target, &args[0], e).map(Some),
                 Op::RoundShr => {
                     let by = count(op, &args[1])?;
                     self.value_into(target, &args[0])?;
-                    return self.rounded(target, (by, Shift::Logical), span).map(Some);
+                    return self.rounded(target, (by, Shift::of(from)), span).map(Some);
                 }
                 _ => {}
             }
@@ -148,26 +157,24 @@ impl Emit<'_> {
     pub(super) fn exactly(&mut self, target: Reg, e: &Expr) -> Result<(), MappingError> {
         self.value_into(target, e)?;
         let elem = e.ty.elem;
-        if elem.bits() < 32 || elem.is_signed() || self.host.width <= 32 {
-            return Ok(());
+        match is_turned(elem) {
+            true => self.masked(target, elem.bits(), e.span),
+            false => Ok(()),
         }
-        let mask = self.take(e.span)?;
-        self.constant_into(mask, (1 << elem.bits()) - 1);
-        self.binary(Binary::And, [target, target, mask], e.span)?;
-        self.give(mask);
-        Ok(())
     }
 
-    /// Shifts to the right. Without a sign, of 32 bits, however they lie in a register: the copies of the
-    /// sign are cut off.
+    /// Shifts to the right. Without a sign the copies of the highest bit are cut off.
     pub(super) fn shifted(
         &mut self,
         target: Reg,
         (by, kind): (i64, Shift),
         span: Span,
     ) -> Result<(), MappingError> {
-        let logical = kind == Shift::Logical;
-        if logical && by >= 32 {
+        let zeros = match kind {
+            Shift::Logical(bits) => Some(i64::from(bits)),
+            Shift::Signed => None,
+        };
+        if zeros.is_some_and(|bits| by >= bits) {
             self.constant_into(target, 0);
             return Ok(());
         }
@@ -176,13 +183,10 @@ impl Emit<'_> {
         let shift = host.shift_right.as_ref();
         let shift = shift.ok_or_else(|| no_such(span, "shifts"))?;
         self.put(shift, &[target, target, by]);
-        if logical && by > 0 {
-            let mask = self.take(span)?;
-            self.constant_into(mask, (1 << (32 - by)) - 1);
-            self.binary(Binary::And, [target, target, mask], span)?;
-            self.give(mask);
+        match zeros {
+            Some(bits) if by > 0 => self.and_constant(target, (1 << (bits - by)) - 1, span),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// The same to the nearest, halves upwards: the last bit that is lost is added.
@@ -210,17 +214,17 @@ impl Emit<'_> {
     /// A number without a sign that fills a register, at most the greatest of a type.
     fn least_unsigned(&mut self, target: Reg, of: &Expr, e: &Expr) -> Result<(), MappingError> {
         self.value_into(target, of)?;
-        let (to, span) = (e.ty.elem, e.span);
-        if to.max() < UNSIGNED.max() {
+        let (to, span, bits) = (e.ty.elem, e.span, of.ty.elem.bits());
+        if to.max() < of.ty.elem.max() {
             let other = self.take(span)?;
             let greatest = i64::try_from(to.max()).unwrap_or(0);
-            self.constant_into(other, greatest + HIGHEST);
-            self.turned(target, span)?;
+            self.constant_into(other, greatest.wrapping_add(highest(bits)));
+            self.turned(target, bits, span)?;
             self.extreme(target, other, true, span)?;
-            self.turned(target, span)?;
+            self.turned(target, bits, span)?;
             self.give(other);
         }
-        Ok(())
+        self.wrap(target, to, span)
     }
 
     /// A number in the range of a type.
@@ -238,14 +242,24 @@ impl Emit<'_> {
         self.wrap(target, to, span)
     }
 
-    /// Turns the highest of 32 bits over, so that order with signs is order without.
-    pub(super) fn turned(&mut self, register: Reg, span: Span) -> Result<(), MappingError> {
-        let highest = self.take(span)?;
-        self.constant_into(highest, HIGHEST);
-        self.binary(Binary::Xor, [register, register, highest], span)?;
-        self.give(highest);
+    /// Turns the highest of so many bits over, so that order with signs is order without.
+    pub(super) fn turned(
+        &mut self,
+        register: Reg,
+        bits: u32,
+        span: Span,
+    ) -> Result<(), MappingError> {
+        let other = self.take(span)?;
+        self.constant_into(other, highest(bits));
+        self.binary(Binary::Xor, [register, register, other], span)?;
+        self.give(other);
         Ok(())
     }
+}
+
+/// The highest of so many bits, with its copies above.
+fn highest(bits: u32) -> i64 {
+    i64::MIN >> (64 - bits)
 }
 
 /// By how many bits an operation shifts.

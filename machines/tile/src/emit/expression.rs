@@ -1,9 +1,9 @@
 //! Values of statements in scalar registers.
 //!
-//! In: expressions on integers of up to 32 bits and indices. Out: instructions that compute
+//! In: expressions on integers that registers hold, and indices. Out: instructions that compute
 //! them. A value of fewer bits lies in its register extended as its type says.
 
-use super::exact::Shift;
+use super::exact::{Shift, is_turned};
 use super::{Emit, Reg};
 use crate::error::{Detail, MappingError};
 use crate::host::{Binary, Branch};
@@ -17,7 +17,8 @@ use semantics::span::Span;
 /// The host cannot do it.
 pub(super) fn no_such(span: Span, what: &str) -> MappingError {
     let message = format!("no instruction of the host {what}");
-    let hint = "scalar code has the operations on integers of up to 32 bits";
+    let hint = "scalar code has the operations on integers of up to 32 bits, and most on those that fill a \
+                register";
     MappingError::new(span, message, hint).saying(Detail::Lacking)
 }
 
@@ -188,10 +189,10 @@ impl Emit<'_> {
     ) -> Result<(), MappingError> {
         let host = self.host;
         let bytes = elem.bits() / 8;
-        if bytes > 4 {
+        if elem.bits() > host.width {
             return Err(no_such_of(span, "loads", elem));
         }
-        let exact = host.load(bytes, elem.is_signed() || bytes == 4);
+        let exact = host.load(bytes, elem.is_signed() || bytes >= 4);
         let Some(load) = exact.or_else(|| host.load(bytes, true)) else {
             return Err(no_such_of(span, "loads", elem));
         };
@@ -211,7 +212,7 @@ impl Emit<'_> {
     ) -> Result<(), MappingError> {
         let bits = elem.bits();
         let host = self.host;
-        if bits >= host.width || bits > 32 || elem == Elem::Bool {
+        if bits >= host.width || elem == Elem::Bool {
             return Ok(());
         }
         // Of 32 bits in a wider register the sign is copied, whatever the type.
@@ -243,7 +244,7 @@ impl Emit<'_> {
                 | ExprKind::Apply(Op::Select, _)
         );
         let float = e.ty.elem.format().is_some() && !moved;
-        if e.ty.lanes != 1 || float || e.ty.elem.bits() > 32 {
+        if e.ty.lanes != 1 || float || e.ty.elem.bits() > self.host.width {
             return Err(no_such_of(span, "computes", e.ty.elem));
         }
         if self.code.len() > MAX_CODE {
@@ -252,9 +253,16 @@ impl Emit<'_> {
         }
         match &e.kind {
             ExprKind::Const(values) => {
-                let value = i64::try_from(values[0]).unwrap_or(0);
-                // Register contents are the low 32 bits.
-                self.constant_into(target, i64::from(value as i32));
+                // The highest of 32 bits is copied upwards, whatever the type.
+                let value = values[0] as i64;
+                self.constant_into(
+                    target,
+                    if e.ty.elem.bits() > 32 {
+                        value
+                    } else {
+                        i64::from(value as i32)
+                    },
+                );
                 Ok(())
             }
             ExprKind::Register(id) => match self.registers.get(id).copied() {
@@ -304,6 +312,10 @@ impl Emit<'_> {
             Op::Select => return self.select_into(target, args),
             Op::Cast => {
                 self.value_into(target, &args[0])?;
+                let from = args[0].ty.elem;
+                if is_turned(from) && from.bits() < e.ty.elem.bits() {
+                    self.masked(target, from.bits(), span)?;
+                }
                 return self.wrap(target, e.ty.elem, span);
             }
             Op::Neg => {
@@ -314,16 +326,17 @@ impl Emit<'_> {
             }
             Op::SatCast if args[0].ty.elem.is_int() && self.less_is_signed(&args[0]) => {
                 self.value_into(target, &args[0])?;
-                return self.clamp(target, (args[0].ty.elem, e.ty.elem), span);
+                self.clamp(target, (args[0].ty.elem, e.ty.elem), span)?;
+                return match is_turned(e.ty.elem) {
+                    true => self.wrap(target, e.ty.elem, span),
+                    false => Ok(()),
+                };
             }
             Op::Shl | Op::Shr => {
                 if let Some(by) = shift_by(&args[0], &args[1]) {
                     self.value_into(target, &args[0])?;
                     if op == Op::Shr {
-                        let kind = match self.less_is_signed(&args[0]) {
-                            true => Shift::Signed,
-                            false => Shift::Logical,
-                        };
+                        let kind = Shift::of(args[0].ty.elem);
                         self.shifted(target, (by, kind), span)?;
                     } else {
                         let shift = self.host.shift_left.as_ref();
@@ -407,9 +420,10 @@ impl Emit<'_> {
         let other = self.take(span)?;
         self.value_into(other, &args[1])?;
         let turned = !self.less_is_signed(&args[0]);
+        let bits = args[0].ty.elem.bits();
         if turned {
-            self.turned(target, span)?;
-            self.turned(other, span)?;
+            self.turned(target, bits, span)?;
+            self.turned(other, bits, span)?;
         }
         match op {
             Op::Lt => self.binary(Binary::Less, [target, target, other], span)?,
@@ -422,7 +436,7 @@ impl Emit<'_> {
         }
         self.give(other);
         match turned && matches!(op, Op::Min | Op::Max) {
-            true => self.turned(target, span),
+            true => self.turned(target, bits, span),
             false => Ok(()),
         }
     }
@@ -470,7 +484,7 @@ impl Emit<'_> {
     }
 
     fn less_is_signed(&self, e: &Expr) -> bool {
-        e.ty.elem.is_signed() || e.ty.elem.bits() < 32
+        !is_turned(e.ty.elem)
     }
 
     /// One of two values, behind a branch.

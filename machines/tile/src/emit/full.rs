@@ -141,7 +141,7 @@ impl Emit<'_> {
         };
         let kind = match signed {
             true => Shift::Signed,
-            false => Shift::Logical,
+            false => Shift::Logical(self.host.width),
         };
         self.binary(bits, [whole, x, y], span)?;
         self.binary(Binary::Xor, [half, x, y], span)?;
@@ -162,8 +162,9 @@ impl Emit<'_> {
         let other = self.take(span)?;
         self.add_into(target, x, 0, span)?;
         self.add_into(other, y, 0, span)?;
-        self.turned(target, span)?;
-        self.turned(other, span)?;
+        let bits = self.host.width;
+        self.turned(target, bits, span)?;
+        self.turned(other, bits, span)?;
         self.binary(Binary::Less, [target, target, other], span)?;
         self.give(other);
         Ok(())

@@ -161,6 +161,55 @@ fn hosts_have_every_operation_on_integers_of_up_to_32_bits() {
     }
 }
 
+/// Operations that hosts of 64 bits have of what fills a register, beside those above.
+const WIDE: [&str; 14] = [
+    "a[i] + b[i] * 3 - 9000000000",
+    "a[i] << 5 ^ a[i] >> 7",
+    "rounding_shr(a[i], 9)",
+    "max(a[i], b[i]) & min(a[i], 5)",
+    "a[i] / 8 + a[i] % 16",
+    "T(i32(a[i])) + T(u32(b[i]))",
+    "T(u32_sat(a[i])) + T(i16_sat(b[i]))",
+    "T(i64_sat(a[i])) ^ T(u64_sat(b[i]))",
+    "T(a[i] > b[i]) + T(i)",
+    "T(x[i]) * T(y[i]) >> 4",
+    "T(i32_sat(T(x[i]) * T(x[i]) >> 31))",
+    "select(a[i] == b[i], T(y[i]), -a[i])",
+    "T(absd(a[i], b[i])) | ~b[i]",
+    "i64(a[i]) < 0 && x[i] > 3",
+];
+
+#[test]
+fn hosts_compute_elements_that_fill_a_register() {
+    // What is the same of narrower ones, but products that are shifted, and quotients by other numbers.
+    let narrower = OPERATIONS.into_iter().filter(|o| {
+        let divides = o.contains("/ b") || o.contains("% b") || o.contains("/ 7");
+        !o.contains("mul_shr") && !divides
+    });
+    let all: Vec<&str> = narrower.chain(WIDE).collect();
+    for machine in ["amx", "gemmini"] {
+        let board = Board::new(described(machine));
+        for of in ["i64", "u64"] {
+            for operation in &all {
+                let value = operation.replace('T', of).replace('U', "u64");
+                let value = match value.ends_with("> 3") {
+                    true => format!("{of}({value})"),
+                    false => value,
+                };
+                let text = format!(
+                    "kernel t(n: size, a: in {of}[n], b: in {of}[n], x: in i32[n], y: in u32[n], \
+                     c: out {of}[n]) {{ for i in 0..n {{ c[i] = {value}; }} }}"
+                );
+                assert_eq!(
+                    limit(&board, &text, &[("n", 23)]),
+                    None,
+                    "{machine}: {text}"
+                );
+            }
+        }
+    }
+}
+
 /// What each round makes of what it is handed; none of it is a sum.
 const STEPS: [&str; 7] = [
     "sat_add(T(H), a[i, p])",
