@@ -382,7 +382,14 @@ fn new_array(
         if let Some(symbol) = moving {
             let (name, x) = (&definition.name, kernel.symbol_name(symbol));
             let message = format!("how many values of `{name}` are asked for depends on `{x}`");
-            return Err(Refusal::at(definition.value.span, message));
+            let hint = format!(
+                "places that are asked for move unlike each other with `{x}`: `compute {name}` makes all \
+                 values before all loops"
+            );
+            return Err(Refusal {
+                hint: Some(hint),
+                ..Refusal::at(definition.value.span, message)
+            });
         }
     }
     let array = kernel.arrays.len();

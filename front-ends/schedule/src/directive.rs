@@ -419,6 +419,24 @@ impl Directive {
             | Directive::UnrollBuffer { .. } => Vec::new(),
         }
     }
+
+    /// Whether it makes a loop of a name.
+    pub(crate) fn makes(&self, name: &str) -> bool {
+        match self {
+            Directive::Split { into, .. } => into == name,
+            Directive::Tile { into, .. } => into.iter().any(|n| n == name),
+            Directive::Fission { into, .. } | Directive::Partition { into, .. } => {
+                let named = |(a, b): &(String, String)| a == name || b == name;
+                into.as_ref().is_some_and(named)
+            }
+            // Its loops are those of the function's parameters.
+            Directive::Compute { function, .. } => {
+                let parameter = name.strip_prefix(function.as_str());
+                parameter.is_some_and(|rest| rest.len() > 1 && rest.starts_with('_'))
+            }
+            _ => false,
+        }
+    }
 }
 
 /// Directives of one or two loops and at most one number.

@@ -387,18 +387,35 @@ fn walk(
     let mut out = kernel.clone();
     out.schedule.clear();
     let (mut diagnostics, mut last) = (Vec::new(), false);
+    let mut without: Vec<Directive> = Vec::new();
     let most = MOST_OPERATORS.max(LARGER * operators(&kernel.body));
     for located in directives {
         // A refused directive may leave names behind, so it works on a copy.
         let mut next = out.clone();
-        let done = located.and_then(|located| match run(&mut next, &located.directive, most) {
-            Ok(0) => Err(nothing_to_change(kernel, &out, &located)),
+        let located = match located {
+            Ok(located) => located,
+            Err(wrong) => {
+                diagnostics.push(wrong);
+                continue;
+            }
+        };
+        let directive = &located.directive;
+        let done = match run(&mut next, directive, most) {
+            Ok(0) => {
+                // What a refused directive would have made is not missed once more.
+                let made = |name: &&str| without.iter().any(|d| d.makes(name));
+                if directive.changes().iter().any(made) {
+                    continue;
+                }
+                Err(nothing_to_change(kernel, &out, &located))
+            }
             Ok(_) => Ok(located.directive),
             Err(refusal) => {
                 last = refusal.last;
+                without.push(directive.clone());
                 Err(refused(kernel, &located, refusal))
             }
-        });
+        };
         match done {
             Err(wrong) if last => {
                 diagnostics.push(wrong);

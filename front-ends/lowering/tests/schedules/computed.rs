@@ -410,14 +410,15 @@ fn what_is_refused() {
     refuses(
         &refused("compute row at x;", corners),
         expect![[r#"
-        error: `compute row at x` is refused: how many values of `row` are asked for depends on `y`
-         --> k.kernel:2:39
-          |
-        2 |   fn row(y: index, x: index) -> i16 = a[y, x] + 1;
-          |                                       ^^^^^^^^^^^
-          = note: the directive stands at line 10, column 14
+            error: `compute row at x` is refused: how many values of `row` are asked for depends on `y`
+             --> k.kernel:2:39
+              |
+            2 |   fn row(y: index, x: index) -> i16 = a[y, x] + 1;
+              |                                       ^^^^^^^^^^^
+              = note: the directive stands at line 10, column 14
+              = hint: places that are asked for move unlike each other with `y`: `compute row` makes all values before all loops
 
-    "#]],
+        "#]],
     );
     refuses(
         &refused("compute row at y over x;", plain),
@@ -460,6 +461,39 @@ fn what_is_refused() {
               |                                       ^^^^^^^
               = note: values are computed for a block of arguments, also those that nobody asks for
               = note: the directive stands at line 4, column 14
+
+        "#]],
+    );
+}
+
+#[test]
+fn what_a_refused_directive_makes_is_not_missed() {
+    refuses(
+        r#"kernel k(n: size, a: in f32[4 * n + 3], o: out f32[n]) {
+  fn mid(i: index) -> f32 = a[i] + a[i + 2];
+  for i in 0..n { o[i] = mid(4 * i) * mid(4 * (n - 1 - i)); }
+} schedule { split i by 5 into b; compute mid at b; vectorize mid_i by 4; vectorize mid_ by 4; unroll j by 2; }"#,
+        expect![[r#"
+            error: `compute mid at b` is refused: how many values of `mid` are asked for depends on `b`
+             --> k.kernel:2:29
+              |
+            2 |   fn mid(i: index) -> f32 = a[i] + a[i + 2];
+              |                             ^^^^^^^^^^^^^^^
+              = note: the directive stands at line 4, column 35
+              = hint: places that are asked for move unlike each other with `b`: `compute mid` makes all values before all loops
+
+            error: there is no loop `mid_`
+             --> k.kernel:4:75
+              |
+            4 | } schedule { split i by 5 into b; compute mid at b; vectorize mid_i by 4; vectorize mid_ by 4; unrol…
+              |                                                                           ^^^^^^^^^^^^^^^^^^^^
+
+            error: there is no loop `j`
+             --> k.kernel:4:96
+              |
+            4 | …ectorize mid_ by 4; unroll j by 2; }
+              |                      ^^^^^^^^^^^^^^
+              = hint: did you mean `b`?
 
         "#]],
     );
