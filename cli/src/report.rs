@@ -240,6 +240,12 @@ fn explanation(found: &synth::compile::WindowReport) -> Vec<String> {
     let lanes = search.lanes.iter().flat_map(|l| &l.refuted);
     lines.extend(lanes.map(|miss| format!("refuted: {miss}")));
     lines.extend(search.refuted.iter().map(|miss| format!("refuted: {miss}")));
+    lines.extend(
+        search
+            .near_misses
+            .iter()
+            .map(|miss| format!("nearly: {miss}")),
+    );
     if found.cost > 0 {
         let least = cost(found.cost);
         lines.push(format!(
@@ -288,9 +294,15 @@ impl WindowReport {
             },
             notes: Vec::new(),
         };
-        report
-            .notes
-            .extend(found.search.near_misses.iter().map(ToString::to_string));
+        // What nearly does it is of interest where nothing does.
+        let done = matches!(
+            found.outcome,
+            synth::compile::Outcome::Proved(_)
+                | synth::compile::Outcome::Scalar
+                | synth::compile::Outcome::Elements(_)
+        );
+        let near = found.search.near_misses.iter().filter(|_| !done);
+        report.notes.extend(near.map(ToString::to_string));
         match &found.outcome {
             synth::compile::Outcome::Proved(evidence) => {
                 report.cost = Some(f64::from(found.cost) / 10.0);
