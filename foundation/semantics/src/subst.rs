@@ -184,7 +184,19 @@ impl<'a> Replacement<'a> {
 
 /// The free variables of a term, in structural order.
 pub fn free_vars(t: Term) -> Vec<Term> {
-    free_vars_of([t])
+    fn visit(t: Term, vars: &mut Vec<Term>) {
+        match t.kind() {
+            Kind::Var { .. } if !vars.contains(&t) => vars.push(t),
+            _ => t.children().for_each(|child| visit(child, vars)),
+        }
+    }
+    if t.size() > FEW_NODES {
+        return free_vars_of([t]);
+    }
+    let mut vars = Vec::new();
+    visit(t, &mut vars);
+    vars.sort();
+    vars
 }
 
 /// The free variables of terms, each once, in structural order.

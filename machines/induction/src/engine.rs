@@ -10,7 +10,7 @@ use crate::induction::Heads;
 use crate::linear::{Counter, For, Linear};
 use crate::region::{Dim, Region};
 use crate::space::Space;
-use crate::state::{Array, State, Use};
+use crate::state::{Array, Mark, State, Use};
 use crate::stop::Stop;
 use crate::trace::{Recorder, Trace};
 use crate::value::{Leaves, Value};
@@ -335,14 +335,14 @@ impl<'l> Engine<'l> {
         let given = match given {
             Ok(given) => given,
             Err(stop) => {
-                self.state.back(before);
+                self.state.back(&before);
                 return Err(stop);
             }
         };
         let left = self.state.leave();
         let none = self.leaves.counters.fresh(1);
         let heads = self.heads(none, &left, &before, &Heads::default());
-        self.state.back(before);
+        self.state.back(&before);
         Ok((heads?.unwrap_or_default(), left.written, given))
     }
 
@@ -375,11 +375,11 @@ impl<'l> Engine<'l> {
                 self.leaves.counters.idle(For::Loop, count),
             );
             self.open.push(counter);
-            let done = self.alike(counter, first, known, body);
+            let done = self.alike((counter, first), known, &mark, body);
             self.open.pop();
             self.leaves.counters.done(For::Loop, counter);
             let Err(stop) = done else { continue };
-            self.state.back(mark);
+            self.state.back(&mark);
             match stop {
                 Stop::Cut(cut, at) if cut == counter => {
                     groups.push((first + at, count - at));
@@ -435,25 +435,24 @@ impl<'l> Engine<'l> {
         })
     }
 
-    /// The rounds of a counter, at once.
+    /// The rounds of a counter, at once, from what is there.
     fn alike(
         &mut self,
-        counter: Counter,
-        first: i64,
+        (counter, first): (Counter, i64),
         known: &Heads,
+        before: &Mark,
         body: &mut Round<'_>,
     ) -> Result<(), Stop> {
         let round = Linear::counter(counter).offset(first)?;
         let mut heads = known.clone();
         loop {
-            let before = self.state.mark();
             self.state.enter();
             self.state.order.enter();
             self.begin(counter, &heads)?;
             body(self, &round)?;
             self.state.order.leave()?;
             let left = self.state.leave();
-            match self.induction(counter, left, &before, &heads)? {
+            match self.induction(counter, left, before, &heads)? {
                 Some(more) => {
                     self.state.back(before);
                     heads = more;

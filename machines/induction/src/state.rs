@@ -226,17 +226,17 @@ impl State {
         self.recorder.as_ref().map_or(0, Recorder::len)
     }
 
-    pub(crate) fn back(&mut self, mark: Mark) {
+    pub(crate) fn back(&mut self, mark: &Mark) {
         for all in self.spaces.values_mut() {
             let first = all.partition_point(|r| r.time <= mark.time);
             all.truncate(first);
         }
-        self.places = mark.places;
+        self.places.clone_from(&mark.places);
         self.frames.truncate(mark.frames.len());
-        for (frame, size) in self.frames.iter_mut().zip(mark.frames) {
-            frame.back(size);
+        for (frame, size) in self.frames.iter_mut().zip(&mark.frames) {
+            frame.back(*size);
         }
-        self.order = mark.order;
+        self.order.clone_from(&mark.order);
         if let Some(recorder) = &mut self.recorder {
             recorder.back(mark.recorded);
         }

@@ -97,8 +97,11 @@ struct Parts {
 /// What the names of variables begin with.
 const NAME: char = '@';
 
-/// What a leaf becomes.
-type Change<'a> = dyn FnMut(&mut Leaves, &Leaf, Term) -> Result<Term, Stop> + 'a;
+/// Whether something stands for one of some counters, which are in order.
+fn is_any_of(counters: &[Counter], replaced: &Replaced) -> bool {
+    let mut all = replaced.counters();
+    all.any(|c| counters.binary_search(&c).is_ok())
+}
 
 impl Leaves {
     fn known(&self, variable: Term) -> Option<&Known> {
@@ -260,32 +263,9 @@ impl Leaves {
         self.parts(term).carried >= frame
     }
 
-    /// A term with its leaves changed, those inside of sums first.
-    pub(crate) fn changed(&mut self, term: Term, change: &mut Change<'_>) -> Result<Term, Stop> {
-        if let Some(leaf) = self.leaf(term).cloned() {
-            return change(self, &leaf, term);
-        }
-        let mut values: SmallVec<[(Term, Term); 4]> = SmallVec::new();
-        for &variable in self.variables(term).iter() {
-            let Some(leaf) = self.leaf(variable).cloned() else {
-                continue;
-            };
-            let new = change(self, &leaf, variable)?;
-            if new != variable {
-                values.push((variable, new));
-            }
-        }
-        Ok(match values.is_empty() {
-            true => term,
-            false => replaced(term, &values),
-        })
-    }
-
     /// Whether something stands for a counter of a term.
     fn touched(&self, term: Term, replaced: &Replaced) -> bool {
-        let counters = &self.parts(term).counters;
-        let mut all = replaced.counters();
-        all.any(|c| counters.binary_search(&c).is_ok())
+        is_any_of(&self.parts(term).counters, replaced)
     }
 
     /// The number of what stands for counters.
@@ -307,36 +287,54 @@ impl Leaves {
         if let Some(&known) = self.changed.get(&key) {
             return Ok(known);
         }
-        let done = self.changed(term, &mut |leaves, leaf, variable| {
-            let width = variable.width();
-            if !leaves.touched(variable, replaced) {
-                return Ok(variable);
+        let done = match self.by_variable.get(&term) {
+            Some(&number) => self.leaf_with(number, replaced)?,
+            None => {
+                let mut values: SmallVec<[(Term, Term); 4]> = SmallVec::new();
+                for &variable in self.variables(term).iter() {
+                    let Some(&number) = self.by_variable.get(&variable) else {
+                        continue;
+                    };
+                    let known = &self.all[number];
+                    if is_any_of(&known.own.counters, replaced) {
+                        let new = match known.leaf {
+                            // What is in sums is remembered.
+                            Leaf::Sum(..) | Leaf::Rounds(..) => self.with(variable, replaced)?,
+                            _ => self.leaf_with(number, replaced)?,
+                        };
+                        values.push((variable, new));
+                    }
+                }
+                substituted(term, &values)
             }
-            let new = match leaf {
-                Leaf::Element(array, at, bits) => Leaf::Element(*array, at.with(replaced)?, *bits),
-                Leaf::Number(at) => {
-                    let at = at.with(replaced)?;
-                    return Ok(leaves.number(&at, NUMBER));
-                }
-                Leaf::Carried(of, space, at, bits) => {
-                    Leaf::Carried(*of, *space, at.with(replaced)?, *bits)
-                }
-                Leaf::Sum(counter, body) => {
-                    let (counter, body) = (*counter, *body);
-                    let body = leaves.with(body, replaced)?;
-                    return leaves.sum(counter, body);
-                }
-                Leaf::Rounds(init, counter, held, body) => {
-                    let (init, counter, held, body) = (*init, *counter, *held, *body);
-                    let init = leaves.with(init, replaced)?;
-                    let body = leaves.with(body, replaced)?;
-                    return leaves.rounds(init, counter, held, body);
-                }
-            };
-            Ok(leaves.variable(new, width))
-        })?;
+        };
         self.changed.insert(key, done);
         Ok(done)
+    }
+
+    /// A leaf, in which something is replaced, with sums in place of counters.
+    fn leaf_with(&mut self, number: usize, replaced: &Replaced) -> Result<Term, Stop> {
+        let width = self.all[number].variable.width();
+        let new = match &self.all[number].leaf {
+            Leaf::Element(array, at, bits) => Leaf::Element(*array, at.with(replaced)?, *bits),
+            Leaf::Number(at) => {
+                let at = at.with(replaced)?;
+                return Ok(self.number(&at, NUMBER));
+            }
+            Leaf::Carried(of, space, at, bits) => {
+                Leaf::Carried(*of, *space, at.with(replaced)?, *bits)
+            }
+            &Leaf::Sum(counter, body) => {
+                let body = self.with(body, replaced)?;
+                return self.sum(counter, body);
+            }
+            &Leaf::Rounds(init, counter, held, body) => {
+                let init = self.with(init, replaced)?;
+                let body = self.with(body, replaced)?;
+                return self.rounds(init, counter, held, body);
+            }
+        };
+        Ok(self.variable(new, width))
     }
 
     /// A value with sums in place of counters.
@@ -423,7 +421,7 @@ impl Leaves {
         let own = Term::var(&format!("held{depth}"), Sort::Bv(width));
         let body = self.with(body, &Replaced::one(counter, Linear::counter(bound)))?;
         let body = match own != held {
-            true => replaced(body, &[(held, own)]),
+            true => substituted(body, &[(held, own)]),
             false => body,
         };
         Ok(self.variable(Leaf::Rounds(init, bound, own, body), width))
@@ -673,7 +671,7 @@ impl Leaves {
             };
             names.extend((new != *a).then_some((*a, new)));
         }
-        let body = replaced(first, &names);
+        let body = substituted(first, &names);
         // It is believed only where it gives both.
         let at = |n: i64| Replaced::one(counter, Linear::constant(n));
         let gives = self.with(body, &at(0))? == first && self.with(body, &at(1))? == second;
@@ -722,7 +720,7 @@ pub(crate) fn added(parts: &[Term], width: u32) -> Term {
 const MANY: usize = 8;
 
 /// A term with variables, each once, replaced.
-pub(crate) fn replaced(term: Term, values: &[(Term, Term)]) -> Term {
+pub(crate) fn substituted(term: Term, values: &[(Term, Term)]) -> Term {
     if values.len() < MANY {
         return replace_few(term, values);
     }
