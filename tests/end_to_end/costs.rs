@@ -28,7 +28,7 @@ const LONG_SUMS: [Row; 1] = [("u8", "+u32", "select(a[x] > 100, u32(3), u32(1))"
 
 /// On `x86-64-v3`.
 #[rustfmt::skip]
-const LOOPS: [Row; 120] = [
+const LOOPS: [Row; 123] = [
     // Rounded products with a factor that is a sum of products, and with one whose shift is taken together
     // with that of the product.
     ("i16", "i16", "rounding_mul_shr(a[x], rounding_mul_shr(b[x], 2592, 15) + rounding_mul_shr(a[x], 7363, 15), 15)", 16, 3.5),
@@ -169,6 +169,10 @@ const LOOPS: [Row; 120] = [
     // Quotients with a sign, averages of which the upper bits are wanted.
     ("i16", "i16", "a[x] / 3", 16, 2.5),
     ("i32", "i32", "a[x] / 7", 8, 6.0),
+    // Of extended elements, as C has them.
+    ("i16", "i16", "i16(i32(a[x]) / -6)", 16, 3.0),
+    ("u16", "u16", "u16(u32(a[x]) % 10)", 16, 3.0),
+    ("i8", "i8", "i8(i32(a[x]) / 3)", 32, 5.5),
     ("u16", "u8", "u8((u32(a[x]) + u32(b[x])) >> 9)", 32, 13.0),
     // Narrowing by half several times, and of floats.
     ("u64", "u16", "u16(a[x])", 16, 5.0),

@@ -67,6 +67,12 @@ const NARROW: &[&str] = &[
     "T_sat(widening_shl(a, 2))",
     "T(W(a) * W(b) >> 5)",
     "T(widen(a) >> 2)",
+    "T(W(a) / 7 + W(a) % 10)",
+    "T(i64(a) / -6 ^ i64(a) % -100)",
+    "T(i64(a) / -1 ^ i64(a) % 1)",
+    "T(i64(a) / -128 ^ i64(a) % 127)",
+    "T(i64(a) / 255 ^ i64(a) % 256)",
+    "T(i64(a) / 32768 ^ i64(a) % 65535)",
 ];
 
 fn kernel_of(expression: &str, ty: &str, wide: &str) -> kernel::tree::Kernel {
