@@ -184,7 +184,7 @@ impl Emit<'_> {
         let shift = shift.ok_or_else(|| no_such(span, "shifts"))?;
         self.put(shift, &[target, target, by]);
         match zeros {
-            Some(bits) if by > 0 => self.and_constant(target, (1 << (bits - by)) - 1, span),
+            Some(bits) if by > 0 => self.and_constant(target, i64::MAX >> (63 - bits + by), span),
             _ => Ok(()),
         }
     }
