@@ -45,6 +45,7 @@ pub mod build;
 pub mod diagnostic;
 pub mod difference;
 pub mod digest;
+pub mod division;
 pub mod eval;
 mod expand;
 pub mod fault;

@@ -9,6 +9,7 @@
 //! never negative is that of the value or of its complement: `⌊x/d⌋ = ¬⌊¬x/d⌋` for a negative `x`.
 
 use semantics::build;
+use semantics::division::Narrower;
 use semantics::op::{Op, OpCode};
 use semantics::range::range;
 use semantics::term::Term;
@@ -102,71 +103,43 @@ pub(crate) fn of_extended(op: Op, args: &[Term]) -> Option<Term> {
         return euclidean_of_extended(op, args);
     }
     let &[x, divisor] = args else { return None };
-    let (extension, inner) = extended(x)?;
-    let (w, width) = (inner.width(), x.width());
-    let Some(bits) = divisor.as_bits() else {
-        return remainder_of_extended(op.code, (extension, inner), divisor, width);
-    };
-    let d = signed(bits.to_u64()?, width)?;
-    let fits = 0 < d && d < 1 << w;
-    let code = match (op.code, extension) {
-        (OpCode::BvUdiv | OpCode::BvUrem, OpCode::Zext) if fits => op.code,
-        (OpCode::BvSdiv, OpCode::Zext) if fits => OpCode::BvUdiv,
-        (OpCode::BvSrem, OpCode::Zext) if fits => OpCode::BvUrem,
-        (OpCode::BvSdiv | OpCode::BvSrem, OpCode::Sext) if is_divisor(d, w) => op.code,
+    let (signed, unsigned) = match op.code {
+        OpCode::BvUdiv => (false, OpCode::BvUdiv),
+        OpCode::BvUrem => (false, OpCode::BvUrem),
+        OpCode::BvSdiv => (true, OpCode::BvUdiv),
+        OpCode::BvSrem => (true, OpCode::BvUrem),
         _ => return None,
     };
-    let narrow = two(code, inner, Term::bv(w, d))?;
-    app(Op::with(extension, width), &[narrow])
+    let Some(narrower) = narrower(signed, x, divisor) else {
+        return remainder_of_extended(op, x, divisor);
+    };
+    let code = match narrower.extension {
+        OpCode::Zext => unsigned,
+        _ => op.code,
+    };
+    let result = two(code, narrower.dividend, narrower.by())?;
+    app(Op::with(narrower.extension, x.width()), &[result])
+}
+
+/// A division at fewer bits, where values of these are divided.
+fn narrower(signed: bool, x: Term, divisor: Term) -> Option<Narrower> {
+    let found = Narrower::of(signed, x, divisor)?;
+    is_divided(found.dividend.width()).then_some(found)
 }
 
 /// A remainder of two values that were extended alike; by 0 it is the first, and of the least one by -1 it is 0,
 /// at any width.
-fn remainder_of_extended(
-    code: OpCode,
-    (extension, x): (OpCode, Term),
-    divisor: Term,
-    width: u32,
-) -> Option<Term> {
-    let (other, y) = extended(divisor)?;
-    let alike = match code {
-        OpCode::BvUrem => OpCode::Zext,
-        OpCode::BvSrem => OpCode::Sext,
+fn remainder_of_extended(op: Op, x: Term, divisor: Term) -> Option<Term> {
+    let (extension, extend): (_, fn(Term, u32) -> Term) = match op.code {
+        OpCode::BvUrem => (OpCode::Zext, build::zext),
+        OpCode::BvSrem => (OpCode::Sext, build::sext),
         _ => return None,
     };
-    if (extension, other) != (alike, alike) {
-        return None;
-    }
-    let w = x.width().max(y.width());
-    let at = |t: Term| match alike {
-        OpCode::Sext => build::sext(t, w),
-        _ => build::zext(t, w),
-    };
-    let rest = two(code, at(x), at(y))?;
-    app(Op::with(alike, width), &[rest])
-}
-
-/// What was extended, and how, where it may be divided.
-fn extended(x: Term) -> Option<(OpCode, Term)> {
-    let (op, args) = x.as_app()?;
-    let extends = matches!(op.code, OpCode::Zext | OpCode::Sext);
-    let inner = *args.first().filter(|_| extends)?;
-    is_divided(inner.width()).then_some((op.code, inner))
-}
-
-/// Bits of a width as a number with a sign.
-fn signed(bits: u64, w: u32) -> Option<i128> {
-    if w > 64 {
-        return None;
-    }
-    let (negative, size) = magnitude(bits, w);
-    let size = i128::from(size);
-    Some(if negative { -size } else { size })
-}
-
-/// Whether all quotients of a width by a number with a sign have that width.
-fn is_divisor(d: i128, w: u32) -> bool {
-    d != 0 && d != -1 && -(1 << (w - 1)) <= d && d < 1 << (w - 1)
+    let inner = |t: Term| Some(t.args_of(extension)?[0]).filter(|t| is_divided(t.width()));
+    let (own, other) = (inner(x)?, inner(divisor)?);
+    let w = own.width().max(other.width());
+    let rest = two(op.code, extend(own, w), extend(other, w))?;
+    app(Op::with(extension, x.width()), &[rest])
 }
 
 /// A choice by the sign of the remainder of such a value, between low bits of a quotient or a remainder of it.
@@ -180,21 +153,19 @@ fn euclidean_of_extended(op: Op, args: &[Term]) -> Option<Term> {
     let &[x, divisor] = rest.args_of(OpCode::BvSrem)? else {
         return None;
     };
-    let (OpCode::Sext, inner) = extended(x)? else {
-        return None;
-    };
+    let narrower = narrower(true, x, divisor)?;
+    let (inner, d) = (narrower.dividend, narrower.divisor);
     let (w, v) = (inner.width(), plain.sort().width()?);
-    let d = signed(divisor.as_bits()?.to_u64()?, x.width())?;
     let is_zero = zero == build::zero(zero.width());
-    if v < w || v > x.width() || !is_zero || !is_divisor(d, w) {
+    if narrower.extension != OpCode::Sext || v < w || v > x.width() || !is_zero {
         return None;
     }
     let part = |t: Term| build::extract(t, 0, v);
-    let own_rest = two(OpCode::BvSrem, inner, Term::bv(w, d))?;
+    let own_rest = two(OpCode::BvSrem, inner, narrower.by())?;
     let (own, more) = if plain == part(rest) {
         (own_rest, d.abs())
     } else if plain == part(two(OpCode::BvSdiv, x, divisor)?) {
-        let own = two(OpCode::BvSdiv, inner, Term::bv(w, d))?;
+        let own = two(OpCode::BvSdiv, inner, narrower.by())?;
         (own, if d < 0 { 1 } else { -1 })
     } else {
         return None;

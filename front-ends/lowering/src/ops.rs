@@ -9,6 +9,7 @@ use kernel::types::Elem;
 use semantics::bits::Bits;
 use semantics::build as b;
 use semantics::difference;
+use semantics::division::Narrower;
 use semantics::op::OpCode;
 use semantics::term::Term;
 
@@ -191,11 +192,12 @@ fn truth(op: Op, to: Elem, x: &[Term]) -> Term {
 /// extended value by a constant of its width is that of the value, extended.
 fn division(op: Op, signed: bool, x: Term, y: Term) -> Term {
     let w = x.width();
-    if let Some((extends, inner, by)) = narrower(signed, x, y) {
-        let quotient = division(op, extends == OpCode::Sext, inner, by);
-        return match extends {
-            OpCode::Sext => b::sext(quotient, w),
-            _ => b::zext(quotient, w),
+    if let Some(narrower) = Narrower::of(signed, x, y) {
+        let signed = narrower.extension == OpCode::Sext;
+        let result = division(op, signed, narrower.dividend, narrower.by());
+        return match signed {
+            true => b::sext(result, w),
+            false => b::zext(result, w),
         };
     }
     if let Some(by) = power_of_two(y).filter(|by| *by < w - u32::from(signed)) {
@@ -222,25 +224,6 @@ fn division(op: Op, signed: bool, x: Term, y: Term) -> Term {
         zero,
         if op == Op::Div { quotient } else { rest },
     )
-}
-
-/// An extended value, how it was extended, and a constant divisor of its width.
-fn narrower(signed: bool, x: Term, y: Term) -> Option<(OpCode, Term, Term)> {
-    let (op, args) = x.as_app()?;
-    let inner = *args.first()?;
-    let by = y.as_bits()?.to_u64()?;
-    let (w, width) = (inner.sort().width()?, x.width());
-    let by = match signed && by >> (width - 1) & 1 == 1 {
-        true => i128::from(by) - (1 << width),
-        false => i128::from(by),
-    };
-    let fits = match op.code {
-        OpCode::Zext => (1..1 << w).contains(&by),
-        // The least number by -1 is no number of its width.
-        OpCode::Sext if signed => (-(1 << (w - 1))..1 << (w - 1)).contains(&by) && by != -1,
-        _ => false,
-    };
-    fits.then(|| (op.code, inner, Term::bv(w, by)))
 }
 
 /// Of which power of two a constant is.
