@@ -134,25 +134,33 @@ pub fn replace_vars(t: Term, values: &std::collections::HashMap<&str, Term>) -> 
 /// Nodes of a tree that is walked as such: what parts became is not remembered.
 const FEW_NODES: u32 = 32;
 
-/// Replaces a few free variables, which are the terms themselves; the others stay. Values must be closed
+/// Variables from which on they are looked up in a table.
+const MANY_VARIABLES: usize = 8;
+
+/// Replaces free variables, which are the terms themselves, each once; the others stay. Values must be closed
 /// terms.
-pub fn replace_few(t: Term, values: &[(Term, Term)]) -> Term {
-    fn visit(t: Term, values: &[(Term, Term)], done: &mut HashMap<Term, Term>) -> Term {
+pub fn replace(t: Term, values: &[(Term, Term)]) -> Term {
+    type By<'a> = &'a dyn Fn(Term) -> Option<Term>;
+    fn visit(t: Term, by: By<'_>, done: &mut HashMap<Term, Term>) -> Term {
         if let Kind::Var { .. } = t.kind() {
-            let found = values.iter().find(|(variable, _)| *variable == t);
-            return found.map_or(t, |found| found.1);
+            return by(t).unwrap_or(t);
         }
         if t.size() <= FEW_NODES {
-            return rebuild(t, |child, _| visit(child, values, done));
+            return rebuild(t, |child, _| visit(child, by, done));
         }
         if let Some(&known) = done.get(&t) {
             return known;
         }
-        let out = rebuild(t, |child, _| visit(child, values, done));
+        let out = rebuild(t, |child, _| visit(child, by, done));
         done.insert(t, out);
         out
     }
-    visit(t, values, &mut HashMap::new())
+    let found = |t: Term| values.iter().find(|v| v.0 == t).map(|v| v.1);
+    if values.len() < MANY_VARIABLES {
+        return visit(t, &found, &mut HashMap::new());
+    }
+    let table: HashMap<Term, Term> = values.iter().copied().collect();
+    visit(t, &|t| table.get(&t).copied(), &mut HashMap::new())
 }
 
 /// Free variables that are replaced in many terms: parts that these share are replaced once.

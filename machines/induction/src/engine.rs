@@ -12,7 +12,7 @@ use crate::region::{Dim, Region};
 use crate::space::Space;
 use crate::state::{Array, Mark, State, Use};
 use crate::stop::Stop;
-use crate::trace::{Recorder, Trace};
+use crate::trace::Trace;
 use crate::value::{Leaves, Value};
 use semantics::build as b;
 use semantics::term::Term;
@@ -93,27 +93,27 @@ impl<'l> Engine<'l> {
     /// uses memory beside them is refused.
     #[must_use]
     pub fn recording(mut self) -> Engine<'l> {
-        self.state.recorder = Some(Recorder::default());
+        self.state.trace = Some(Trace::default());
         self
     }
 
     /// A command is performed; whether it is only recorded.
     pub(crate) fn records(&mut self, instruction: usize, operands: &[Linear]) -> bool {
-        let recorder = self.state.recorder.as_mut();
-        recorder.is_some_and(|recorder| {
-            recorder.command(instruction, operands);
+        let trace = self.state.trace.as_mut();
+        trace.is_some_and(|trace| {
+            trace.command(instruction, operands);
             true
         })
     }
 
     /// The commands that were performed, where they were recorded.
     pub fn trace(self) -> Trace {
-        self.state.recorder.unwrap_or_default().done()
+        self.state.trace.unwrap_or_default()
     }
 
     /// That data in memory or tiles may be used: they may not where commands alone are recorded.
     fn data_allowed(&self, space: Space) -> Result<(), Stop> {
-        match &self.state.recorder {
+        match &self.state.trace {
             Some(_) if !matches!(space, Space::Place(_)) => {
                 Err(Stop::because("memory is used beside commands"))
             }
@@ -458,9 +458,9 @@ impl<'l> Engine<'l> {
                     heads = more;
                 }
                 None => {
-                    if let Some(recorder) = &mut self.state.recorder {
+                    if let Some(trace) = &mut self.state.trace {
                         let rounds = self.leaves.counters.rounds(counter);
-                        recorder.in_loop(before.recorded(), counter, rounds);
+                        trace.in_loop(before.recorded(), counter, rounds);
                     }
                     return Ok(());
                 }

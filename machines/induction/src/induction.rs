@@ -15,12 +15,12 @@ use crate::region::{Dim, Found, Region};
 use crate::space::Space;
 use crate::state::{Left, Mark, part};
 use crate::stop::Stop;
-use crate::value::{Leaf, Value, added, addends, substituted};
+use crate::value::{Leaf, Value, added, addends};
 use semantics::build as b;
 use semantics::op::{Op, OpCode};
 use semantics::range::range;
 use semantics::sort::Sort;
-use semantics::subst::parts_first;
+use semantics::subst::{parts_first, replace};
 use semantics::term::Term;
 use std::collections::{BTreeMap, HashMap};
 
@@ -437,7 +437,7 @@ impl Engine<'_> {
             return Err(Stop::Each);
         }
         let held = Term::var("held", Sort::Bv(region.width));
-        let body = substituted(term, &[(own, held)]);
+        let body = replace(term, &[(own, held)]);
         let body = self.resolved(closing, body)?;
         let rounds = self.leaves.rounds(before, closing.counter, held, body)?;
         Ok(Some(Some(rounds)))
@@ -465,7 +465,7 @@ impl Engine<'_> {
             let low = Leaf::Carried(closing.frame, space, place.clone(), width);
             let low = self.leaves.variable(low, width);
             let wide = b::app(op, &[low]);
-            let there = |value| substituted(term, &[(own, value)]);
+            let there = |value| replace(term, &[(own, value)]);
             let Some((found, within)) = extended(there(wide)) else {
                 continue;
             };
@@ -514,7 +514,7 @@ impl Engine<'_> {
         }
         let done = match values.is_empty() {
             true => term,
-            false => substituted(term, &values),
+            false => replace(term, &values),
         };
         closing.known.insert(term, done);
         Ok(done)

@@ -9,7 +9,7 @@ use crate::linear::Linear;
 use crate::region::{Found, Region};
 use crate::space::Space;
 use crate::stop::Stop;
-use crate::trace::Recorder;
+use crate::trace::Trace;
 use crate::value::{Leaf, Leaves, Value};
 use semantics::build as b;
 use semantics::term::Term;
@@ -116,7 +116,7 @@ pub(crate) struct State {
     /// What was read and written since memory was settled.
     pub(crate) order: Order,
     /// The commands that were performed, where these alone are wanted.
-    pub(crate) recorder: Option<Recorder>,
+    pub(crate) trace: Option<Trace>,
 }
 
 /// What a round of a loop left.
@@ -163,7 +163,7 @@ impl State {
             time: 0,
             way: None,
             order: Order::default(),
-            recorder: None,
+            trace: None,
         }
     }
 
@@ -223,7 +223,7 @@ impl State {
 
     /// How many commands, and loops of these, are recorded.
     pub(crate) fn recorded(&self) -> usize {
-        self.recorder.as_ref().map_or(0, Recorder::len)
+        self.trace.as_ref().map_or(0, Trace::len)
     }
 
     pub(crate) fn back(&mut self, mark: &Mark) {
@@ -237,8 +237,8 @@ impl State {
             frame.back(*size);
         }
         self.order.clone_from(&mark.order);
-        if let Some(recorder) = &mut self.recorder {
-            recorder.back(mark.recorded);
+        if let Some(trace) = &mut self.trace {
+            trace.back(mark.recorded);
         }
     }
 

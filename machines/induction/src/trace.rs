@@ -23,44 +23,32 @@ enum Step {
     Loop(Counter, i64, Rc<[Step]>),
 }
 
-/// What is performed, as it is recorded.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Recorder {
-    steps: Vec<Step>,
-}
-
-impl Recorder {
-    pub(crate) fn command(&mut self, instruction: usize, operands: &[Linear]) {
-        self.steps.push(Step::Command(instruction, operands.into()));
-    }
-
-    /// How much is recorded.
-    pub(crate) fn len(&self) -> usize {
-        self.steps.len()
-    }
-
-    /// What was recorded since it was so much is forgotten.
-    pub(crate) fn back(&mut self, to: usize) {
-        self.steps.truncate(to);
-    }
-
-    /// What was recorded since it was so much is what each round of a loop performs.
-    pub(crate) fn in_loop(&mut self, from: usize, counter: Counter, rounds: i64) {
-        if self.steps.len() > from {
-            let body = self.steps.drain(from..).collect();
-            self.steps.push(Step::Loop(counter, rounds, body));
-        }
-    }
-
-    pub(crate) fn done(self) -> Trace {
-        Trace(self.steps)
-    }
-}
-
 /// Steps that a comparison makes at most.
 const MOST: u64 = 1 << 20;
 
 impl Trace {
+    pub(crate) fn command(&mut self, instruction: usize, operands: &[Linear]) {
+        self.0.push(Step::Command(instruction, operands.into()));
+    }
+
+    /// How much is recorded.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// What was recorded since it was so much is forgotten.
+    pub(crate) fn back(&mut self, to: usize) {
+        self.0.truncate(to);
+    }
+
+    /// What was recorded since it was so much is what each round of a loop performs.
+    pub(crate) fn in_loop(&mut self, from: usize, counter: Counter, rounds: i64) {
+        if self.0.len() > from {
+            let body = self.0.drain(from..).collect();
+            self.0.push(Step::Loop(counter, rounds, body));
+        }
+    }
+
     /// Whether another program performs the same commands.
     ///
     /// # Errors

@@ -14,7 +14,7 @@ use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
 use semantics::build as b;
 use semantics::op::OpCode;
 use semantics::sort::Sort;
-use semantics::subst::{free_vars, replace_few, replace_vars};
+use semantics::subst::{free_vars, replace};
 use semantics::term::Term;
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -305,7 +305,7 @@ impl Leaves {
                         values.push((variable, new));
                     }
                 }
-                substituted(term, &values)
+                replace(term, &values)
             }
         };
         self.changed.insert(key, done);
@@ -421,7 +421,7 @@ impl Leaves {
         let own = Term::var(&format!("held{depth}"), Sort::Bv(width));
         let body = self.with(body, &Replaced::one(counter, Linear::counter(bound)))?;
         let body = match own != held {
-            true => substituted(body, &[(held, own)]),
+            true => replace(body, &[(held, own)]),
             false => body,
         };
         Ok(self.variable(Leaf::Rounds(init, bound, own, body), width))
@@ -671,7 +671,7 @@ impl Leaves {
             };
             names.extend((new != *a).then_some((*a, new)));
         }
-        let body = substituted(first, &names);
+        let body = replace(first, &names);
         // It is believed only where it gives both.
         let at = |n: i64| Replaced::one(counter, Linear::constant(n));
         let gives = self.with(body, &at(0))? == first && self.with(body, &at(1))? == second;
@@ -714,18 +714,4 @@ pub(crate) fn addends(term: Term) -> Vec<Term> {
 pub(crate) fn added(parts: &[Term], width: u32) -> Term {
     let all = parts.iter().copied();
     all.reduce(b::add).unwrap_or_else(|| b::zero(width))
-}
-
-/// Variables from which on they are looked up by name.
-const MANY: usize = 8;
-
-/// A term with variables, each once, replaced.
-pub(crate) fn substituted(term: Term, values: &[(Term, Term)]) -> Term {
-    if values.len() < MANY {
-        return replace_few(term, values);
-    }
-    let named = values
-        .iter()
-        .filter_map(|(v, new)| Some((v.as_var()?, *new)));
-    replace_vars(term, &named.collect())
 }

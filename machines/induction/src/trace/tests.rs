@@ -1,10 +1,10 @@
 //! Commands in loops beside the same ones written out, and others.
 
-use super::{Recorder, Trace};
+use super::Trace;
 use crate::linear::{Counter, Counters, For, Linear};
 
 /// Commands in loops: how often each loop runs, what is added to an operand for its counter.
-fn nested(counters: &mut Counters, loops: &[(i64, i64)], at: &Linear, into: &mut Recorder) {
+fn nested(counters: &mut Counters, loops: &[(i64, i64)], at: &Linear, into: &mut Trace) {
     let Some((&(rounds, by), inner)) = loops.split_first() else {
         into.command(0, &[at.clone(), Linear::array(1)]);
         into.command(1, &[at.offset(1).expect("small")]);
@@ -19,23 +19,23 @@ fn nested(counters: &mut Counters, loops: &[(i64, i64)], at: &Linear, into: &mut
 }
 
 fn in_loops(counters: &mut Counters, loops: &[(i64, i64)]) -> Trace {
-    let mut recorder = Recorder::default();
-    nested(counters, loops, &Linear::default(), &mut recorder);
-    recorder.done()
+    let mut trace = Trace::default();
+    nested(counters, loops, &Linear::default(), &mut trace);
+    trace
 }
 
 /// The same, with the loops whose number is given written out.
 fn written_out(counters: &mut Counters, loops: &[(i64, i64)], out: usize) -> Trace {
-    let mut recorder = Recorder::default();
-    go(counters, loops, out, &Linear::default(), &mut recorder);
-    return recorder.done();
+    let mut trace = Trace::default();
+    go(counters, loops, out, &Linear::default(), &mut trace);
+    return trace;
 
     fn go(
         counters: &mut Counters,
         loops: &[(i64, i64)],
         out: usize,
         at: &Linear,
-        into: &mut Recorder,
+        into: &mut Trace,
     ) {
         let Some((&(rounds, by), inner)) = loops.split_first() else {
             nested(counters, &[], at, into);
@@ -109,10 +109,10 @@ fn other_commands_are_told() {
 #[test]
 fn what_is_gone_back_on_was_not_performed() {
     let counters = &mut Counters::default();
-    let mut recorder = Recorder::default();
-    let mark = recorder.len();
-    nested(counters, &LOOPS[1..], &Linear::constant(3), &mut recorder);
-    recorder.back(mark);
-    nested(counters, &LOOPS, &Linear::default(), &mut recorder);
-    assert!(follows(&recorder.done(), &in_loops(counters, &LOOPS)));
+    let mut trace = Trace::default();
+    let mark = trace.len();
+    nested(counters, &LOOPS[1..], &Linear::constant(3), &mut trace);
+    trace.back(mark);
+    nested(counters, &LOOPS, &Linear::default(), &mut trace);
+    assert!(follows(&trace, &in_loops(counters, &LOOPS)));
 }
