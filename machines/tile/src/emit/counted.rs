@@ -4,13 +4,11 @@
 //! are read without a sign; from the width of an element on nothing is left but the sign. Set bits are added up in
 //! pairs, fours and bytes; zeros in front are looked for by halves (Warren, Hacker's Delight, 5-1 and 5-3).
 
-use super::exact::{Shift, is_turned};
-use super::expression::no_such;
+use super::exact::Shift;
 use super::{Emit, Reg};
 use crate::error::MappingError;
 use crate::host::{Binary, Branch};
 use kernel::tree::{Expr, Op};
-use kernel::types::Elem;
 use semantics::span::Span;
 
 /// Halves of groups of bits.
@@ -28,13 +26,12 @@ impl Emit<'_> {
         let elem = args[0].ty.elem;
         let [x, by] = self.both(target, args, span)?;
         let other = if x == target { by } else { x };
-        let logical = !elem.is_signed();
+        let (signed, bits) = (elem.is_signed(), i64::from(elem.bits()));
         if op != Op::Shl {
             self.zeros_above(x, elem, span)?;
         }
         let (far, done, zero) = (self.label(), self.label(), self.host.zero);
         let result = self.take(span)?;
-        let bits = i64::from(elem.bits());
         if op == Op::RoundShr {
             self.add_into(result, x, 0, span)?;
             self.branch(Branch::Equal, (by, zero), done, span)?;
@@ -44,7 +41,7 @@ impl Emit<'_> {
         self.branch(Branch::Less, (by, zero), far, span)?;
         self.constant_into(result, bits);
         self.branch(Branch::NotLess, (by, result), far, span)?;
-        let code = match (op, logical && self.host.width == elem.bits()) {
+        let code = match (op, !signed && self.host.width == elem.bits()) {
             (Op::Shl, _) => Binary::ShiftLeft,
             (_, true) => Binary::ShiftRightLogical,
             (_, false) => Binary::ShiftRight,
@@ -59,7 +56,7 @@ impl Emit<'_> {
         }
         self.branch(Branch::Equal, (zero, zero), done, span)?;
         self.here(far);
-        match op == Op::Shr && !logical {
+        match op == Op::Shr && signed {
             true => {
                 self.add_into(result, x, 0, span)?;
                 self.shifted(result, (bits - 1, Shift::Signed), span)?;
@@ -71,40 +68,6 @@ impl Emit<'_> {
         self.give(result);
         self.give(other);
         self.wrap(target, elem, span)
-    }
-
-    /// Above the bits of an element without a sign a register holds zeros.
-    fn zeros_above(&mut self, register: Reg, elem: Elem, span: Span) -> Result<(), MappingError> {
-        match is_turned(elem) {
-            true => self.masked(register, elem.bits(), span),
-            false => Ok(()),
-        }
-    }
-
-    /// Of a register only so many bits are left.
-    pub(super) fn masked(
-        &mut self,
-        register: Reg,
-        bits: u32,
-        span: Span,
-    ) -> Result<(), MappingError> {
-        if bits < self.host.width {
-            self.and_constant(register, (1 << bits) - 1, span)?;
-        }
-        Ok(())
-    }
-
-    pub(super) fn and_constant(
-        &mut self,
-        register: Reg,
-        bits: i64,
-        span: Span,
-    ) -> Result<(), MappingError> {
-        let mask = self.take(span)?;
-        self.constant_into(mask, bits);
-        self.binary(Binary::And, [register, register, mask], span)?;
-        self.give(mask);
-        Ok(())
     }
 
     /// A register gets how many bits of a value are set, or how many in front are not.
@@ -138,14 +101,15 @@ impl Emit<'_> {
         span: Span,
     ) -> Result<(), MappingError> {
         let (value, zero, width) = (self.take(span)?, self.host.zero, self.host.width);
-        self.moved_to_top(value, target, bits, span)?;
+        // At the top of the register.
+        self.shifted_left(value, (target, i64::from(width - bits)), span)?;
         self.constant_into(target, 0);
         for by in HALVES.into_iter().rev().filter(|by| *by < bits) {
             let some = self.label();
             self.moved_into(part, value, width - by, span)?;
             self.branch(Branch::Different, (part, zero), some, span)?;
             self.add_into(target, target, i64::from(by), span)?;
-            self.moved_to_top(value, value, width - by, span)?;
+            self.shifted_left(value, (value, i64::from(by)), span)?;
             self.here(some);
         }
         let set = self.label();
@@ -153,25 +117,6 @@ impl Emit<'_> {
         self.add_into(target, target, 1, span)?;
         self.here(set);
         self.give(value);
-        Ok(())
-    }
-
-    /// The lower bits of a register become the upper ones.
-    fn moved_to_top(
-        &mut self,
-        target: Reg,
-        from: Reg,
-        bits: u32,
-        span: Span,
-    ) -> Result<(), MappingError> {
-        let by = self.host.width - bits;
-        if by == 0 {
-            return self.add_into(target, from, 0, span);
-        }
-        let host = self.host;
-        let shift = host.shift_left.as_ref();
-        let shift = shift.ok_or_else(|| no_such(span, "shifts"))?;
-        self.put(shift, &[target, from, i64::from(by)]);
         Ok(())
     }
 

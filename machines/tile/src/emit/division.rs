@@ -1,8 +1,8 @@
 //! Quotients and remainders.
 //!
-//! In: integers of up to 32 bits, wider ones by powers of two, in registers as their types say. Out: instructions of the host, whose
-//! quotients are rounded to zero, and code behind them that makes a remainder which is never negative, and
-//! 0 of what is divided by 0.
+//! In: integers of up to 32 bits, wider ones by powers of two, in registers as their types say. Out:
+//! instructions of the host, whose quotients are rounded to zero, and code behind them that makes a
+//! remainder which is never negative, and 0 of what is divided by 0.
 
 use super::exact::Shift;
 use super::expression::no_such;
@@ -14,13 +14,14 @@ use kernel::tree::{Expr, ExprKind, Op};
 use kernel::types::Elem;
 use semantics::span::Span;
 
-/// What is known of a divisor.
-#[derive(Clone, Copy)]
-enum Divisor {
-    /// It is this number, and not 0.
-    Known(i64),
-    /// It is in a register.
-    In(Reg),
+/// The host's operation for a quotient, or what it leaves over.
+fn of_words(op: Op, signed: bool) -> Binary {
+    match (op, signed) {
+        (Op::Div, true) => Binary::Quotient,
+        (Op::Div, false) => Binary::QuotientUnsigned,
+        (_, true) => Binary::Remainder,
+        (_, false) => Binary::RemainderUnsigned,
+    }
 }
 
 impl Emit<'_> {
@@ -33,13 +34,7 @@ impl Emit<'_> {
         span: Span,
     ) -> Result<(), MappingError> {
         let elem = args[0].ty.elem;
-        let host = self.host;
-        let divides = |code| host.binary(code).is_some();
-        let needed: &[Binary] = match (elem.is_signed(), op) {
-            (true, _) => &[Binary::Quotient, Binary::Remainder],
-            (false, Op::Div) => &[Binary::QuotientUnsigned],
-            (false, _) => &[Binary::RemainderUnsigned],
-        };
+        let signed = elem.is_signed();
         let known = match &args[1].kind {
             ExprKind::Const(v) => i64::try_from(v[0]).ok(),
             _ => None,
@@ -55,7 +50,10 @@ impl Emit<'_> {
             }
             _ => {}
         }
-        if elem.bits() > 32 || !needed.iter().all(|code| divides(*code)) {
+        // With signs the remainder says how a quotient is rounded.
+        let mut needed = [Some(op), signed.then_some(Op::Rem)].into_iter().flatten();
+        let host = self.host;
+        if elem.bits() > 32 || !needed.all(|op| host.binary(of_words(op, signed)).is_some()) {
             let what = format!("computes `{}` of {elem}", written(op, elem));
             let hint = "divide by a power of two, or values of 32 bits where the machine describes \
                         `quotient(a, b)` and `remainder(a, b)` of these";
@@ -66,13 +64,12 @@ impl Emit<'_> {
         }
         let [x, y] = self.both(target, args, span)?;
         let other = if x == target { y } else { x };
-        let divisor = known.map_or(Divisor::In(y), Divisor::Known);
         let result = self.take(span)?;
-        match elem.is_signed() {
-            true => self.with_signs(result, op, (x, y), divisor, span)?,
-            false => self.of_words(result, (op, false), (x, y), span)?,
+        match signed {
+            true => self.with_signs(result, op, (x, y), known, span)?,
+            false => self.binary(of_words(op, false), [result, x, y], span)?,
         }
-        if let Divisor::In(y) = divisor {
+        if known.is_none() {
             let (done, zero) = (self.label(), self.host.zero);
             self.branch(Branch::Different, (y, zero), done, span)?;
             self.constant_into(result, 0);
@@ -93,54 +90,35 @@ impl Emit<'_> {
         span: Span,
     ) -> Result<(), MappingError> {
         if op == Op::Rem {
-            let mask = self.take(span)?;
-            self.constant_into(mask, (1 << by) - 1);
-            self.binary(Binary::And, [target, target, mask], span)?;
-            self.give(mask);
+            self.and_constant(target, (1 << by) - 1, span)?;
             return self.wrap(target, elem, span);
         }
         self.shifted(target, (i64::from(by), Shift::of(elem)), span)?;
         self.wrap(target, elem, span)
     }
 
-    /// What the host's quotient is, or leaves over; `signed` says how the words are read.
-    fn of_words(
-        &mut self,
-        result: Reg,
-        (op, signed): (Op, bool),
-        (x, y): (Reg, Reg),
-        span: Span,
-    ) -> Result<(), MappingError> {
-        let code = match (op, signed) {
-            (Op::Div, true) => Binary::Quotient,
-            (Op::Div, false) => Binary::QuotientUnsigned,
-            (_, true) => Binary::Remainder,
-            (_, false) => Binary::RemainderUnsigned,
-        };
-        self.binary(code, [result, x, y], span)
-    }
-
-    /// Of numbers with signs: where what is left over is negative, one divisor more is taken away.
+    /// Of numbers with signs: where what is left over is negative, one divisor more is taken away; that may be
+    /// known.
     fn with_signs(
         &mut self,
         result: Reg,
         op: Op,
         (x, y): (Reg, Reg),
-        divisor: Divisor,
+        known: Option<i64>,
         span: Span,
     ) -> Result<(), MappingError> {
         let zero = self.host.zero;
         let rest = self.take(span)?;
-        self.of_words(rest, (Op::Rem, true), (x, y), span)?;
+        self.binary(Binary::Remainder, [rest, x, y], span)?;
         let done = self.label();
         match op {
-            Op::Div => self.of_words(result, (Op::Div, true), (x, y), span)?,
+            Op::Div => self.binary(Binary::Quotient, [result, x, y], span)?,
             _ => self.add_into(result, rest, 0, span)?,
         }
         self.branch(Branch::NotLess, (rest, zero), done, span)?;
-        match divisor {
-            Divisor::Known(by) => self.one_more(result, (op, by < 0), y, span)?,
-            Divisor::In(y) => {
+        match known {
+            Some(by) => self.one_more(result, (op, by < 0), y, span)?,
+            None => {
                 let positive = self.label();
                 self.branch(Branch::NotLess, (y, zero), positive, span)?;
                 self.one_more(result, (op, true), y, span)?;

@@ -156,9 +156,18 @@ impl Emit<'_> {
     /// A register gets a value as a number with a sign.
     pub(super) fn exactly(&mut self, target: Reg, e: &Expr) -> Result<(), MappingError> {
         self.value_into(target, e)?;
-        let elem = e.ty.elem;
+        self.zeros_above(target, e.ty.elem, e.span)
+    }
+
+    /// Above the bits of an element without a sign a register gets zeros.
+    pub(super) fn zeros_above(
+        &mut self,
+        register: Reg,
+        elem: Elem,
+        span: Span,
+    ) -> Result<(), MappingError> {
         match is_turned(elem) {
-            true => self.masked(target, elem.bits(), e.span),
+            true => self.masked(register, elem.bits(), span),
             false => Ok(()),
         }
     }
@@ -170,6 +179,9 @@ impl Emit<'_> {
         (by, kind): (i64, Shift),
         span: Span,
     ) -> Result<(), MappingError> {
+        if by == 0 {
+            return Ok(());
+        }
         let zeros = match kind {
             Shift::Logical(bits) => Some(i64::from(bits)),
             Shift::Signed => None,
@@ -184,13 +196,13 @@ impl Emit<'_> {
         let shift = shift.ok_or_else(|| no_such(span, "shifts"))?;
         self.put(shift, &[target, target, by]);
         match zeros {
-            Some(bits) if by > 0 => self.and_constant(target, i64::MAX >> (63 - bits + by), span),
-            _ => Ok(()),
+            Some(bits) => self.and_constant(target, i64::MAX >> (63 - bits + by), span),
+            None => Ok(()),
         }
     }
 
     /// The same to the nearest, halves upwards: the last bit that is lost is added.
-    fn rounded(
+    pub(super) fn rounded(
         &mut self,
         target: Reg,
         (by, kind): (i64, Shift),
@@ -199,14 +211,12 @@ impl Emit<'_> {
         if by == 0 {
             return Ok(());
         }
-        let (last, one) = (self.take(span)?, self.take(span)?);
+        let last = self.take(span)?;
         self.add_into(last, target, 0, span)?;
         self.shifted(last, (by - 1, kind), span)?;
-        self.constant_into(one, 1);
-        self.binary(Binary::And, [last, last, one], span)?;
+        self.and_constant(last, 1, span)?;
         self.shifted(target, (by, kind), span)?;
         self.binary(Binary::Add, [target, target, last], span)?;
-        self.give(one);
         self.give(last);
         Ok(())
     }

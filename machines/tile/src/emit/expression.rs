@@ -217,18 +217,54 @@ impl Emit<'_> {
         }
         // Of 32 bits in a wider register the sign is copied, whatever the type.
         if elem.is_signed() || bits == 32 {
-            let (Some(left), Some(right)) = (&host.shift_left, &host.shift_right) else {
-                return Err(no_such(span, "shifts"));
-            };
             let by = i64::from(host.width - bits);
-            self.put(left, &[register, register, by]);
-            self.put(right, &[register, register, by]);
-            return Ok(());
+            self.shifted_left(register, (register, by), span)?;
+            return self.shifted(register, (by, Shift::Signed), span);
         }
+        self.masked(register, bits, span)
+    }
+
+    /// Of a register only so many bits are left.
+    pub(super) fn masked(
+        &mut self,
+        register: Reg,
+        bits: u32,
+        span: Span,
+    ) -> Result<(), MappingError> {
+        match bits < self.host.width {
+            true => self.and_constant(register, (1 << bits) - 1, span),
+            false => Ok(()),
+        }
+    }
+
+    /// Of a register only the bits of a constant are left.
+    pub(super) fn and_constant(
+        &mut self,
+        register: Reg,
+        bits: i64,
+        span: Span,
+    ) -> Result<(), MappingError> {
         let mask = self.take(span)?;
-        self.constant_into(mask, (1 << bits) - 1);
+        self.constant_into(mask, bits);
         self.binary(Binary::And, [register, register, mask], span)?;
         self.give(mask);
+        Ok(())
+    }
+
+    /// A register gets what another one holds, shifted to the left by a number.
+    pub(super) fn shifted_left(
+        &mut self,
+        target: Reg,
+        (from, by): (Reg, i64),
+        span: Span,
+    ) -> Result<(), MappingError> {
+        if by == 0 {
+            return self.add_into(target, from, 0, span);
+        }
+        let host = self.host;
+        let shift = host.shift_left.as_ref();
+        let shift = shift.ok_or_else(|| no_such(span, "shifts"))?;
+        self.put(shift, &[target, from, by]);
         Ok(())
     }
 
@@ -257,10 +293,9 @@ impl Emit<'_> {
                 let value = values[0] as i64;
                 self.constant_into(
                     target,
-                    if e.ty.elem.bits() > 32 {
-                        value
-                    } else {
-                        i64::from(value as i32)
+                    match e.ty.elem.bits() > 32 {
+                        true => value,
+                        false => i64::from(value as i32),
                     },
                 );
                 Ok(())
@@ -313,8 +348,8 @@ impl Emit<'_> {
             Op::Cast => {
                 self.value_into(target, &args[0])?;
                 let from = args[0].ty.elem;
-                if is_turned(from) && from.bits() < e.ty.elem.bits() {
-                    self.masked(target, from.bits(), span)?;
+                if from.bits() < e.ty.elem.bits() {
+                    self.zeros_above(target, from, span)?;
                 }
                 return self.wrap(target, e.ty.elem, span);
             }
@@ -324,7 +359,7 @@ impl Emit<'_> {
                 self.binary(Binary::Sub, [target, zero, target], span)?;
                 return self.wrap(target, e.ty.elem, span);
             }
-            Op::SatCast if args[0].ty.elem.is_int() && self.less_is_signed(&args[0]) => {
+            Op::SatCast if args[0].ty.elem.is_int() && !is_turned(args[0].ty.elem) => {
                 self.value_into(target, &args[0])?;
                 self.clamp(target, (args[0].ty.elem, e.ty.elem), span)?;
                 return match is_turned(e.ty.elem) {
@@ -339,9 +374,7 @@ impl Emit<'_> {
                         let kind = Shift::of(args[0].ty.elem);
                         self.shifted(target, (by, kind), span)?;
                     } else {
-                        let shift = self.host.shift_left.as_ref();
-                        let shift = shift.ok_or_else(|| no_such(span, "shifts"))?;
-                        self.put(shift, &[target, target, by]);
+                        self.shifted_left(target, (target, by), span)?;
                     }
                     return self.wrap(target, e.ty.elem, span);
                 }
@@ -419,7 +452,7 @@ impl Emit<'_> {
         self.value_into(target, &args[0])?;
         let other = self.take(span)?;
         self.value_into(other, &args[1])?;
-        let turned = !self.less_is_signed(&args[0]);
+        let turned = is_turned(args[0].ty.elem);
         let bits = args[0].ty.elem.bits();
         if turned {
             self.turned(target, bits, span)?;
@@ -483,10 +516,6 @@ impl Emit<'_> {
         Ok(())
     }
 
-    fn less_is_signed(&self, e: &Expr) -> bool {
-        !is_turned(e.ty.elem)
-    }
-
     /// One of two values, behind a branch.
     fn select_into(&mut self, target: Reg, args: &[Expr]) -> Result<(), MappingError> {
         let span = args[0].span;
@@ -513,8 +542,8 @@ impl Emit<'_> {
             && let [a, b] = &args[..]
             && a.ty.elem.is_int()
             && let Some(when) = match op {
-                Op::Lt if self.less_is_signed(a) => Some((Branch::NotLess, false)),
-                Op::Le if self.less_is_signed(a) => Some((Branch::Less, true)),
+                Op::Lt if !is_turned(a.ty.elem) => Some((Branch::NotLess, false)),
+                Op::Le if !is_turned(a.ty.elem) => Some((Branch::Less, true)),
                 Op::Eq => Some((Branch::Different, false)),
                 Op::Ne => Some((Branch::Equal, false)),
                 _ => None,

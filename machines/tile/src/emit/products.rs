@@ -29,9 +29,6 @@ impl Emit<'_> {
         span: Span,
     ) -> Result<Option<()>, MappingError> {
         let (elem, width) = (args[0].ty.elem, self.host.width);
-        if self.host.binary(Binary::ShiftRightLogical).is_none() {
-            return Ok(None);
-        }
         let high = match elem.is_signed() {
             true => Binary::HighProduct,
             false => Binary::HighProductUnsigned,
@@ -53,54 +50,25 @@ impl Emit<'_> {
         scale: Scale,
         span: Span,
     ) -> Result<(), MappingError> {
-        let elem = args[0].ty.elem;
+        let (elem, filled) = (args[0].ty.elem, Shift::Logical(self.host.width));
         self.exactly(target, &args[0])?;
         let other = self.take(span)?;
         self.exactly(other, &args[1])?;
         self.binary(Binary::Mul, [target, target, other], span)?;
-        if scale.rounded && scale.by > 0 {
-            // Half of what is left when one bit less is lost, and the last bit of that.
-            self.logical(target, (target, scale.by - 1), other, span)?;
-            let last = self.take(span)?;
-            self.constant_into(other, 1);
-            self.binary(Binary::And, [last, target, other], span)?;
-            self.logical(target, (target, 1), other, span)?;
-            self.binary(Binary::Add, [target, target, last], span)?;
-            self.give(last);
-        } else {
-            self.logical(target, (target, scale.by), other, span)?;
+        match scale.rounded {
+            true => self.rounded(target, (scale.by, filled), span)?,
+            false => self.shifted(target, (scale.by, filled), span)?,
         }
-        let (bits, part) = (i64::from(elem.bits()), self.take(span)?);
-        self.logical(other, (target, bits), part, span)?;
-        self.give(part);
+        // What is above the bits of an element is too much.
+        let bits = i64::from(elem.bits());
+        self.add_into(other, target, 0, span)?;
+        self.shifted(other, (bits, filled), span)?;
         let (done, zero) = (self.label(), self.host.zero);
         self.branch(Branch::Equal, (other, zero), done, span)?;
         self.constant_into(target, (1 << bits) - 1);
         self.here(done);
         self.give(other);
         self.wrap(target, elem, span)
-    }
-
-    /// One register gets what another one holds, shifted to the right by a number, with zeros; `free` is used
-    /// for that.
-    fn logical(
-        &mut self,
-        target: Reg,
-        (from, by): (Reg, i64),
-        free: Reg,
-        span: Span,
-    ) -> Result<(), MappingError> {
-        match by {
-            0 => self.add_into(target, from, 0, span),
-            by if by >= i64::from(self.host.width) => {
-                self.constant_into(target, 0);
-                Ok(())
-            }
-            by => {
-                self.constant_into(free, by);
-                self.binary(Binary::ShiftRightLogical, [target, from, free], span)
-            }
-        }
     }
 
     /// A product in two registers.
@@ -118,122 +86,89 @@ impl Emit<'_> {
         self.binary(Binary::Mul, [low, x, y], span)?;
         self.binary(code, [high, x, y], span)?;
         // Both operands are done with.
+        self.give(other);
         let product = Double {
             low,
             high,
-            signed: elem.is_signed(),
+            kind: Shift::of(elem),
         };
-        let (last, free) = (target, other);
         let rounds = scale.rounded && scale.by > 0;
         if rounds {
-            self.bit_of(product, scale.by - 1, (last, free), span)?;
+            self.bit_of(product, scale.by - 1, target, span)?;
         }
-        self.right(product, scale.by, free, span)?;
+        self.right(product, scale.by, span)?;
         if rounds {
-            self.binary(Binary::Add, [low, low, last], span)?;
+            self.binary(Binary::Add, [low, low, target], span)?;
             // The upper half is one more where the lower one became 0 by that.
             let (done, zero) = (self.label(), self.host.zero);
-            self.branch(Branch::Equal, (last, zero), done, span)?;
+            self.branch(Branch::Equal, (target, zero), done, span)?;
             self.branch(Branch::Different, (low, zero), done, span)?;
             self.add_into(high, high, 1, span)?;
             self.here(done);
         }
-        self.clamped(target, product, free, span)?;
+        self.clamped(target, product, span)?;
         self.give(high);
         self.give(low);
-        self.give(other);
         Ok(())
     }
 
     /// A register gets one bit of a number in two.
-    fn bit_of(
-        &mut self,
-        of: Double,
-        at: i64,
-        (target, free): (Reg, Reg),
-        span: Span,
-    ) -> Result<(), MappingError> {
+    fn bit_of(&mut self, of: Double, at: i64, target: Reg, span: Span) -> Result<(), MappingError> {
         let width = i64::from(self.host.width);
-        if at < width {
-            self.logical(target, (of.low, at), free, span)?;
-        } else if at < 2 * width {
-            self.logical(target, (of.high, at - width), free, span)?;
-        } else if of.signed {
-            self.logical(target, (of.high, width - 1), free, span)?;
-        } else {
-            self.constant_into(target, 0);
-        }
-        self.constant_into(free, 1);
-        self.binary(Binary::And, [target, target, free], span)
+        let (half, at) = match at < width {
+            true => (of.low, at),
+            false => (of.high, at - width),
+        };
+        self.add_into(target, half, 0, span)?;
+        self.shifted(target, (at, of.kind), span)?;
+        self.and_constant(target, 1, span)
     }
 
     /// A number in two registers is shifted to the right.
-    fn right(&mut self, of: Double, by: i64, free: Reg, span: Span) -> Result<(), MappingError> {
-        let width = i64::from(self.host.width);
-        if by >= width {
+    fn right(&mut self, of: Double, by: i64, span: Span) -> Result<(), MappingError> {
+        let width = self.host.width;
+        let beyond = by - i64::from(width);
+        if beyond >= 0 {
             self.add_into(of.low, of.high, 0, span)?;
-            self.upper(of.high, (of.signed, width), free, span)?;
-            return self.upper(of.low, (of.signed, by - width), free, span);
+            self.shifted(of.high, (i64::from(width), of.kind), span)?;
+            return self.shifted(of.low, (beyond, of.kind), span);
         }
         if by > 0 {
-            self.logical(of.low, (of.low, by), free, span)?;
+            self.shifted(of.low, (by, Shift::Logical(width)), span)?;
             let part = self.take(span)?;
-            self.constant_into(free, width - by);
-            self.binary(Binary::ShiftLeft, [part, of.high, free], span)?;
+            self.shifted_left(part, (of.high, -beyond), span)?;
             self.binary(Binary::Or, [of.low, of.low, part], span)?;
             self.give(part);
         }
-        self.upper(of.high, (of.signed, by), free, span)
-    }
-
-    /// The upper half is shifted to the right.
-    fn upper(
-        &mut self,
-        register: Reg,
-        (signed, by): (bool, i64),
-        free: Reg,
-        span: Span,
-    ) -> Result<(), MappingError> {
-        if !signed {
-            return self.logical(register, (register, by), free, span);
-        }
-        self.shifted(register, (by, Shift::Signed), span)
+        self.shifted(of.high, (by, of.kind), span)
     }
 
     /// A register gets the lower half of a number, or the end of the range that it has left.
-    fn clamped(
-        &mut self,
-        target: Reg,
-        of: Double,
-        free: Reg,
-        span: Span,
-    ) -> Result<(), MappingError> {
+    fn clamped(&mut self, target: Reg, of: Double, span: Span) -> Result<(), MappingError> {
         let (fits, width) = (self.label(), i64::from(self.host.width));
-        if !of.signed {
-            let zero = self.host.zero;
-            self.add_into(target, of.low, 0, span)?;
-            self.branch(Branch::Equal, (of.high, zero), fits, span)?;
+        let sign = (width - 1, Shift::Signed);
+        self.add_into(target, of.low, 0, span)?;
+        if of.kind != Shift::Signed {
+            self.branch(Branch::Equal, (of.high, self.host.zero), fits, span)?;
             self.constant_into(target, -1);
             self.here(fits);
             return Ok(());
         }
         // The upper half is copies of the sign of the lower one.
-        self.add_into(free, of.low, 0, span)?;
-        self.upper(free, (true, width - 1), free, span)?;
-        self.add_into(target, of.low, 0, span)?;
-        self.branch(Branch::Equal, (free, of.high), fits, span)?;
-        self.upper(of.high, (true, width - 1), free, span)?;
-        self.constant_into(free, i64::MAX >> (64 - width));
-        self.binary(Binary::Xor, [target, of.high, free], span)?;
+        self.shifted(of.low, sign, span)?;
+        self.branch(Branch::Equal, (of.low, of.high), fits, span)?;
+        self.shifted(of.high, sign, span)?;
+        self.constant_into(target, i64::MAX >> (64 - width));
+        self.binary(Binary::Xor, [target, target, of.high], span)?;
         self.here(fits);
         Ok(())
     }
 }
 
-/// A number in two registers.
+/// A number in two registers, and how its upper half is shifted.
 #[derive(Clone, Copy)]
 struct Double {
     low: Reg,
     high: Reg,
-    signed: bool,
+    kind: Shift,
 }
