@@ -26,6 +26,7 @@ use sim::memory::Memory;
 use sim::program::MachineProgram;
 use sim::retirement::{self, Safe, Unsafe};
 use sim::run::Stopped;
+use sim::timing::Taken;
 use smt::prover::Prover;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -35,7 +36,7 @@ use tile::loop_codegen::{Blocks, InTiles, in_tiles, uses_tiles};
 use tile::mapped::{self, Loops, MappedProgram};
 use tile::program::{ArrayUse, Function, TileProgram};
 use tile::systolic::program::CommandProgram;
-use timing::Estimate;
+use timing::Untold;
 
 /// Where arrays lie: each begins at a multiple of this.
 const APART: i64 = 64;
@@ -160,18 +161,15 @@ impl Mapping<'_> {
         let mut report = String::new();
         let (scheduled, asked) = self.asked(kernel, sizes, &mut report)?;
         let start = Instant::now();
-        // What it takes is found out while it is proved.
-        let (mapped, estimate) = rayon::join(
-            || mapped::map(&scheduled, sizes, machine, self.prover, &asked),
-            || {
-                let estimated = self.has_array && request.run.is_none();
-                let of = |kernel| Estimate::of(kernel, sizes, machine, self.prover, &asked);
-                estimated.then(|| of(scheduled.kernel())).flatten()
-            },
-        );
-        let program = match mapped {
-            Ok(program) => program,
-            Err(wrong) => self.without_schedule(kernel, sizes, &asked, wrong)?,
+        // What commands take is found out while they are proved.
+        let figures = |commands: &CommandProgram, addresses: &[i64]| {
+            let wanted = request.run.is_none();
+            wanted.then(|| timing::figures(machine, commands, addresses))
+        };
+        let mapped = mapped::map_beside(&scheduled, sizes, machine, self.prover, &asked, &figures);
+        let (program, figures) = match mapped {
+            Ok(mapped) => mapped,
+            Err(wrong) => (self.without_schedule(kernel, sizes, &asked, wrong)?, None),
         };
         let run = Run {
             request,
@@ -179,7 +177,7 @@ impl Mapping<'_> {
             sizes,
             machine,
             program: &program,
-            estimate,
+            figures: figures.flatten(),
             seconds: start.elapsed().as_secs_f64(),
         };
         let text = run.code()?;
@@ -408,8 +406,8 @@ struct Run<'a> {
     sizes: &'a BTreeMap<Symbol, i64>,
     machine: &'a Machine,
     program: &'a MappedProgram,
-    /// What commands take, where that was looked at while they were proved.
-    estimate: Option<Estimate>,
+    /// What commands take, where they are not run.
+    figures: Option<Result<Taken, Untold>>,
     /// What mapping it took.
     seconds: f64,
 }

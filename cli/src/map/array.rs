@@ -216,19 +216,20 @@ impl Commands<'_> {
     /// Counts and cycles: without running it where nobody asked for that and data decide nothing.
     fn report(&self, end: i64, report: &mut String) -> Result<Status, Vec<Diagnostic>> {
         let run = self.run;
-        if run.request.run.is_none() {
-            let (before, addresses) = (run.estimate.as_ref(), &run.program.addresses);
-            match timing::figures_or(before, run.machine, self.commands, addresses) {
-                Ok(taken) => {
-                    self.reported(&taken, report);
-                    return Ok(Status::Done);
-                }
-                Err(Untold::Fault(fault)) => {
-                    return Err(vec![at_statement(*fault, run.kernel, self.commands)]);
-                }
-                Err(Untold::Unwritten(reason)) => return Err(self.stopped(reason)),
-                Err(Untold::Runs) => {}
+        match &run.figures {
+            Some(Ok(taken)) => {
+                self.reported(taken, report);
+                return Ok(Status::Done);
             }
+            Some(Err(Untold::Fault(fault))) => {
+                return Err(vec![at_statement(
+                    (**fault).clone(),
+                    run.kernel,
+                    self.commands,
+                )]);
+            }
+            Some(Err(Untold::Unwritten(reason))) => return Err(self.stopped(reason.clone())),
+            Some(Err(Untold::Runs)) | None => {}
         }
         self.simulated(end, report)
     }

@@ -3,20 +3,13 @@
 //! In: a program of commands, where its arrays lie. Out: the figures that running it gives, from
 //! [`sim::timing`]; none where they depend on data.
 
-use kernel::index::Symbol;
-use kernel::tree::Kernel;
 use semantics::diagnostic::Diagnostic;
 use semantics::machine::Machine;
 use sim::timing::{Affine, Part, Taken, Unknown, taken};
-use smt::prover::Prover;
-use std::collections::BTreeMap;
-use tile::mapped::Request;
 use tile::systolic::code::{Around, around};
-use tile::systolic::place::propose;
 use tile::systolic::program::{Amount, CommandNode, CommandProgram};
 
 /// Why there are no figures.
-#[derive(Clone)]
 pub(super) enum Untold {
     /// They are known only where it runs.
     Runs,
@@ -24,42 +17,6 @@ pub(super) enum Untold {
     Fault(Box<Diagnostic>),
     /// It has no host's instructions.
     Unwritten(String),
-}
-
-/// What a program takes that was looked at while it was proved.
-pub(super) struct Estimate {
-    program: CommandProgram,
-    figures: Result<Taken, Untold>,
-}
-
-impl Estimate {
-    /// What the commands take that a mapping would prove, with arrays where it would put them; none where
-    /// there are none.
-    pub(super) fn of(
-        kernel: &Kernel,
-        sizes: &BTreeMap<Symbol, i64>,
-        machine: &Machine,
-        prover: &Prover,
-        asked: &Request,
-    ) -> Option<Estimate> {
-        let program = propose(kernel, sizes, machine, prover, asked.constraints).ok()?;
-        let (addresses, _) = asked.placed(&program.arrays);
-        let figures = figures(machine, &program, &addresses);
-        Some(Estimate { program, figures })
-    }
-}
-
-/// What a program takes, which may have been looked at before.
-pub(super) fn figures_or(
-    before: Option<&Estimate>,
-    machine: &Machine,
-    program: &CommandProgram,
-    addresses: &[i64],
-) -> Result<Taken, Untold> {
-    match before {
-        Some(before) if before.program == *program => before.figures.clone(),
-        _ => figures(machine, program, addresses),
-    }
 }
 
 /// What a program takes.

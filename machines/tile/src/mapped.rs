@@ -173,7 +173,24 @@ pub fn map(
     prover: &Prover,
     request: &Request,
 ) -> Result<MappedProgram, Vec<Diagnostic>> {
-    let wrong = match in_registers(scheduled, sizes, machine, prover, request) {
+    let mapped = map_beside(scheduled, sizes, machine, prover, request, &|_, _| ())?;
+    Ok(mapped.0)
+}
+
+/// The same, with what becomes of commands in the meantime: they are looked at, with where their arrays lie,
+/// while they are proved.
+///
+/// # Errors
+/// As [`map`].
+pub fn map_beside<T: Send>(
+    scheduled: &Scheduled,
+    sizes: &BTreeMap<Symbol, i64>,
+    machine: &Machine,
+    prover: &Prover,
+    request: &Request,
+    meanwhile: Meanwhile<'_, T>,
+) -> Result<(MappedProgram, Option<T>), Vec<Diagnostic>> {
+    let wrong = match in_registers(scheduled, sizes, machine, prover, request, meanwhile) {
         Ok(mapped) => return Ok(mapped),
         Err(wrong) => wrong,
     };
@@ -187,10 +204,11 @@ pub fn map(
             continue;
         }
         let spilled = scheduled.with_kernel(spilled);
-        if let Ok(mut mapped) = in_registers(&spilled, sizes, machine, prover, request) {
+        let mapped = in_registers(&spilled, sizes, machine, prover, request, meanwhile);
+        if let Ok(mut mapped) = mapped {
             // Why the host does it is told of what was written.
-            if !mapped.untiled.is_empty() {
-                mapped.untiled = wrong;
+            if !mapped.0.untiled.is_empty() {
+                mapped.0.untiled = wrong;
             }
             return Ok(mapped);
         }
@@ -201,30 +219,41 @@ pub fn map(
 /// One value of so many goes to memory, until the others fit into registers.
 const SPILLED: [usize; 3] = [3, 2, 1];
 
+/// What is done with commands, and where their arrays lie, while they are proved.
+pub type Meanwhile<'a, T> = &'a (dyn Fn(&CommandProgram, &[i64]) -> T + Sync);
+
 /// Maps a kernel as it is.
-fn in_registers(
+fn in_registers<T: Send>(
     scheduled: &Scheduled,
     sizes: &BTreeMap<Symbol, i64>,
     machine: &Machine,
     prover: &Prover,
     request: &Request,
-) -> Result<MappedProgram, Vec<Diagnostic>> {
+    meanwhile: Meanwhile<'_, T>,
+) -> Result<(MappedProgram, Option<T>), Vec<Diagnostic>> {
     let scheduled = &*elementwise::of(scheduled, sizes, prover)?;
     let kernel = scheduled.kernel();
     if place::serves(machine) {
         let held = request.constraints;
         // The machine code, and whether it performs the commands.
-        let written = |program: &CommandProgram| {
+        let written = |program: &CommandProgram, addresses: &[i64]| {
             if !request.machine_code {
                 return Err("no machine code was asked for".to_owned());
             }
-            let (addresses, _) = request.placed(&program.arrays);
-            let function = code::function(machine, program, &addresses)?;
+            let function = code::function(machine, program, addresses)?;
             let performs = whole::performs(&function, program, machine);
             Ok((function, performs.is_ok()))
         };
-        let ((program, verdict, untiled), function) =
-            place::map_beside_host(kernel, sizes, machine, prover, held, &written)?;
+        let beside = |program: &CommandProgram| {
+            let (addresses, _) = request.placed(&program.arrays);
+            let (function, done) = rayon::join(
+                || written(program, &addresses),
+                || meanwhile(program, &addresses),
+            );
+            (function, done, addresses)
+        };
+        let ((program, verdict, untiled), (function, done, addresses)) =
+            place::map_beside_host(kernel, sizes, machine, prover, held, &beside)?;
         let function = function.and_then(|(function, performs)| {
             // Commands that were proved at other sizes alone say as much of their code.
             if verdict == Verdict::Proved && !performs {
@@ -233,13 +262,13 @@ fn in_registers(
             }
             Ok(function)
         });
-        let (addresses, _) = request.placed(&program.arrays);
-        return Ok(MappedProgram {
+        let mapped = MappedProgram {
             addresses,
             code: Code::Commands(program, function),
             verdict,
             untiled,
-        });
+        };
+        return Ok((mapped, Some(done)));
     }
     let blocks = Blocks::of(machine, prover);
     let function = function((scheduled, &blocks), sizes, machine, prover, request);
@@ -259,12 +288,13 @@ fn in_registers(
         Err(why) if untiled.is_empty() => Verdict::Blocks { why },
         Err(why) => Verdict::Open { why },
     };
-    Ok(MappedProgram {
+    let mapped = MappedProgram {
         addresses: function.addresses.clone(),
         code: Code::Function(function),
         verdict,
         untiled,
-    })
+    };
+    Ok((mapped, None))
 }
 
 /// Why no tile instruction does it, with why the host does not either; of what the host has no instruction
