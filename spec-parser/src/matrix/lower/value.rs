@@ -434,7 +434,8 @@ pub(super) fn call(function: &str, mut args: Vec<Data>, span: Span) -> Result<Da
                 ) {
                     Some(near) => format!("did you mean `{near}`?"),
                     None => format!(
-                        "`fma`, `flush`, `quotient`, `remainder`, `select` and the types: {}",
+                        "`{}` and the types: {}",
+                        FUNCTIONS.join("`, `"),
                         refused.hint
                     ),
                 },
