@@ -151,11 +151,11 @@ impl Ranges {
             C::BvAnd => match [x, y] {
                 [(0.., x), (0.., y)] => Some((0, x.min(y))),
                 [(0.., most), _] | [_, (0.., most)] => Some((0, most)),
-                _ => None,
+                _ => Some(of_both(x, y)),
             },
+            C::BvOr | C::BvXor if x.0 < 0 || y.0 < 0 => Some(of_both(x, y)),
             C::BvOr | C::BvXor => {
-                let most = (x.0 >= 0 && y.0 >= 0).then(|| x.1.max(y.1))?;
-                let bits = 128 - most.leading_zeros();
+                let bits = 128 - x.1.max(y.1).leading_zeros();
                 let least = if code == C::BvOr { x.0.max(y.0) } else { 0 };
                 Some((least, (1 << bits) - 1))
             }
@@ -290,6 +290,14 @@ pub fn decided(t: Term, ranges: &mut Ranges) -> Option<Term> {
         C::Smax | C::Umax => lesser(p, q).map(|first| if first { y } else { x }),
         _ => None,
     }
+}
+
+/// What the bits of two numbers give when they are combined one by one: all that is above the wider
+/// one's sign equals its sign.
+fn of_both(x: Range, y: Range) -> Range {
+    let bits = |v: i128| 129 - (v ^ (v >> 127)).leading_zeros();
+    let most = [x.0, x.1, y.0, y.1].map(bits).into_iter().max();
+    ends(most.unwrap_or(1), true)
 }
 
 /// The low bits that a saturation always is, where its value is never beyond what they hold.

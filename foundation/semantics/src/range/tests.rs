@@ -148,6 +148,19 @@ fn a_remainder_that_was_made_positive_is_known_to_be() {
     assert_eq!(range(lifted), (0, 359));
 }
 
+/// Bits of extended numbers that are combined are those of the numbers, signs included.
+#[test]
+fn bits_of_extended_numbers_stay_within_the_wider_one() {
+    use crate::build as b;
+    let x = b::sext(Term::var("x", Sort::Bv(8)), 64);
+    let y = b::sext(Term::var("y", Sort::Bv(16)), 64);
+    for made in [b::xor, b::or, b::and] {
+        assert_eq!(range(made(x, b::not(x))), (-128, 127));
+        assert_eq!(range(made(x, y)), (-32768, 32767));
+    }
+    assert_eq!(range(b::and(y, Term::bv(64, 100))), (0, 100));
+}
+
 /// What is read from memory, and whatever else is of no bits, has all values.
 #[test]
 fn what_is_read_has_all_values() {
