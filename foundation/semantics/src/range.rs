@@ -6,11 +6,13 @@
 //! never, and choices that always take the same side. It does not follow single bits, nor
 //! relations between values.
 
+mod corners;
+
 use crate::bits::Bits;
 use crate::build as b;
 use crate::op::{Op, OpCode};
 use crate::term::Term;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The least and the greatest value.
 pub type Range = (i128, i128);
@@ -47,7 +49,9 @@ impl Unsigned {
             (lo, hi) => {
                 let all = without_sign((lo, hi), w);
                 let found = self.of_shape(t);
-                found.filter(|found| found.1 <= all.1).unwrap_or(all)
+                found
+                    .filter(|found| 0 <= found.0 && found.1 <= all.1)
+                    .unwrap_or(all)
             }
         };
         self.known.insert(t, found);
@@ -58,11 +62,19 @@ impl Unsigned {
         use OpCode as C;
         let (op, args) = t.as_app()?;
         let &[x, y] = args else { return None };
-        if !matches!(op.code, C::BvAdd | C::BvMul | C::Umin | C::Umax | C::BvAnd) {
+        if !matches!(
+            op.code,
+            C::BvAdd | C::BvSub | C::BvMul | C::Umin | C::Umax | C::BvAnd
+        ) {
             return None;
         }
         let (x, y) = (self.of(x), self.of(y));
         match op.code {
+            C::BvAdd | C::BvSub => {
+                let together = corners::of(&mut self.signed, t);
+                let together = together.filter(|found| found.1 < 1 << t.width());
+                together.or_else(|| exactly(op.code, x, y))
+            }
             C::Umin => Some((x.0.min(y.0), x.1.min(y.1))),
             C::Umax => Some((x.0.max(y.0), x.1.max(y.1))),
             C::BvAnd => Some((0, x.1.min(y.1))),
@@ -75,6 +87,8 @@ impl Unsigned {
 #[derive(Default)]
 pub struct Ranges {
     known: HashMap<Term, Range>,
+    /// Sums of more variables than are looked at together.
+    many: HashSet<Term>,
     assumed: u32,
 }
 
@@ -131,7 +145,23 @@ impl Ranges {
                 let (value, held) = saturation(op.code, x, from, w);
                 Some(clamped(value, held))
             }
+            C::BvAdd | C::BvSub => {
+                let y = self.of(*a.get(1)?);
+                self.of_sum(t, op.code, [x, y])
+            }
             _ => self.of_two(op.code, x, *a.get(1)?, from),
+        }
+    }
+
+    /// By the ends of both sides, and where these depend on each other by corners.
+    fn of_sum(&mut self, t: Term, code: OpCode, [x, y]: [Range; 2]) -> Option<Range> {
+        let (least, most) = full(t.width());
+        let fits = |found: &Range| least <= found.0 && found.1 <= most;
+        let apart = exactly(code, x, y).filter(fits);
+        let together = corners::of(self, t).filter(fits);
+        match (apart, together) {
+            (Some(x), Some(y)) => Some((x.0.max(y.0), x.1.min(y.1))),
+            (one, other) => one.or(other),
         }
     }
 
@@ -141,7 +171,7 @@ impl Ranges {
         let number = second.as_bits().and_then(signed);
         let count = number.filter(|by| (0..i128::from(w)).contains(by));
         match code {
-            C::BvAdd | C::BvSub | C::BvMul => exactly(code, x, y),
+            C::BvMul => exactly(code, x, y),
             C::BvShl => products(x, (1 << count?, 1 << count?)),
             C::BvAshr => Some((x.0 >> count?, x.1 >> count?)),
             C::BvLshr => {
@@ -208,6 +238,7 @@ impl Ranges {
         let mut inner = Ranges {
             known: facts,
             assumed: self.assumed + 1,
+            ..Ranges::default()
         };
         let found = inner.of(arm);
         self.assumed = inner.assumed;

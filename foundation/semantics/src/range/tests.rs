@@ -153,9 +153,10 @@ fn a_remainder_that_was_made_positive_is_known_to_be() {
 fn bits_of_extended_numbers_stay_within_the_wider_one() {
     use crate::build as b;
     let x = b::sext(Term::var("x", Sort::Bv(8)), 64);
+    let z = b::sext(Term::var("z", Sort::Bv(8)), 64);
     let y = b::sext(Term::var("y", Sort::Bv(16)), 64);
     for made in [b::xor, b::or, b::and] {
-        assert_eq!(range(made(x, b::not(x))), (-128, 127));
+        assert_eq!(range(made(x, z)), (-128, 127));
         assert_eq!(range(made(x, y)), (-32768, 32767));
     }
     assert_eq!(range(b::and(y, Term::bv(64, 100))), (0, 100));
@@ -195,4 +196,37 @@ fn a_value_without_sign_may_have_the_bit_of_the_sign() {
     assert_eq!(unsigned(b::umin(z, Term::bv(16, 65000))), (0, 65000));
     assert_eq!(unsigned(b::umax(z, Term::bv(16, -2))), (65534, 65535));
     assert_eq!(unsigned(b::sub(x, y)), (0, 65535));
+}
+
+/// What is interpolated stays between its ends, in whatever width and spelling.
+#[test]
+fn interpolations_stay_between_their_ends() {
+    use super::unsigned;
+    use crate::build as b;
+    let byte = |name: &str| Term::var(name, Sort::Bv(8));
+    let [x, y, m] = ["x", "y", "m"].map(byte);
+    for width in [17, 32, 64] {
+        let wide = |t: Term| b::zext(t, width);
+        let [from, to, part] = [x, y, m].map(wide);
+        let rest = b::sub(Term::bv(width, 255), part);
+        let blend = b::add(b::mul(from, part), b::mul(to, rest));
+        assert_eq!(range(blend), (0, 65025), "{blend}");
+        let difference = b::add(
+            b::mul(b::sub(from, to), part),
+            b::mul(to, Term::bv(width, 255)),
+        );
+        assert_eq!(range(difference), (0, 65025));
+        let turned = b::add(b::mul(from, part), b::mul(to, wide(b::not(m))));
+        assert_eq!(range(b::add(turned, Term::bv(width, 127))), (127, 65152));
+    }
+    let [from, to, part] = [x, y, m].map(|t| b::zext(t, 16));
+    let rest = b::sub(Term::bv(16, 255), part);
+    let blend = b::add(b::mul(from, part), b::mul(to, rest));
+    assert_eq!(unsigned(blend), (0, 65025));
+    assert_eq!(range(b::zext(blend, 32)), (0, 65535));
+    let wide = b::add(b::zext(blend, 32), b::zext(part, 32));
+    assert_eq!(range(wide), (0, 65280));
+    // What wraps is not looked through.
+    let wraps = b::zext(b::add(b::mul(from, part), b::mul(from, rest)), 32);
+    assert_eq!(range(wraps).0, 0);
 }

@@ -1,0 +1,186 @@
+//! Ranges of sums whose parts depend on each other: interpolations.
+//!
+//! In: a sum or a difference, and who knows the ranges of its parts. Out: the range of its value before it
+//! wraps. `a * m + b * (255 - m)` of bytes is at most 65025, which the ends of its products do not tell. A
+//! polynomial of first degree in each of its variables is a straight line along each of them, so that it has
+//! its extremes at corners of the box that they span; all corners are looked at. Sums wrap modulo the same
+//! number at every step of a width, so only the whole has to fit; what is extended has to fit by itself.
+//! Variables are what is no polynomial, products of what shares a variable among it; that they may depend on
+//! each other makes ranges wider, never wrong.
+
+use super::{Range, Ranges, ends, signed, without_sign};
+use crate::op::OpCode;
+use crate::term::Term;
+use std::collections::BTreeMap;
+
+/// The most variables: there are two to the power of their number of corners.
+const VARIABLES: usize = 8;
+
+/// Coefficients, each by the set of variables that it is multiplied by.
+type Monomials = BTreeMap<u32, i128>;
+
+/// The range of a sum or a difference whose sides share a variable; none where they do not, or have too many.
+pub(super) fn of(ranges: &mut Ranges, t: Term) -> Option<Range> {
+    let (op, args) = t.as_app()?;
+    let &[x, y] = args else { return None };
+    let mut sum = Sum {
+        ranges,
+        variables: Vec::new(),
+    };
+    let (Some(x), Some(y)) = (sum.modulo(x), sum.modulo(y)) else {
+        ranges.many.insert(t);
+        return None;
+    };
+    let mask = |all: &Monomials| all.keys().fold(0, |mask, variables| mask | variables);
+    if mask(&x) & mask(&y) == 0 {
+        return None;
+    }
+    let by = if op.code == OpCode::BvSub { -1 } else { 1 };
+    sum.extremes(&added(x, &y, by)?)
+}
+
+struct Sum<'a> {
+    ranges: &'a mut Ranges,
+    /// What is no polynomial, and whether its bits are read without sign.
+    variables: Vec<(Term, bool)>,
+}
+
+impl Sum<'_> {
+    /// A polynomial that is equal to a term modulo two to the power of its width.
+    fn modulo(&mut self, t: Term) -> Option<Monomials> {
+        use OpCode as C;
+        if self.ranges.many.contains(&t) {
+            return None;
+        }
+        let Some((op, args)) = t.as_app() else {
+            return self.value(t, false);
+        };
+        match (op.code, args) {
+            (C::BvNot, &[x]) => added(constant(-1), &self.modulo(x)?, -1),
+            (C::BvNeg, &[x]) => added(Monomials::new(), &self.modulo(x)?, -1),
+            (C::BvAdd, &[x, y]) => added(self.modulo(x)?, &self.modulo(y)?, 1),
+            (C::BvSub, &[x, y]) => added(self.modulo(x)?, &self.modulo(y)?, -1),
+            (C::BvMul, &[x, y]) => match multiplied(&self.modulo(x)?, &self.modulo(y)?) {
+                Some(product) => Some(product),
+                None => self.variable(t, false),
+            },
+            (C::BvShl, &[x, by]) => match by.as_bits().and_then(signed) {
+                Some(by @ 0..64) => added(Monomials::new(), &self.modulo(x)?, 1 << by),
+                _ => self.variable(t, false),
+            },
+            _ => self.value(t, false),
+        }
+    }
+
+    /// A polynomial whose value is that of a term, read with or without sign.
+    fn value(&mut self, t: Term, unsigned: bool) -> Option<Monomials> {
+        use OpCode as C;
+        let width = t.sort().width().filter(|w| (1..100).contains(w))?;
+        if let Some(bits) = t.as_bits() {
+            return signed(bits).map(|v| constant(without(v, width, unsigned)));
+        }
+        let Some((op, args)) = t.as_app() else {
+            return self.variable(t, unsigned);
+        };
+        match (op.code, args) {
+            (C::Zext, &[x]) => self.value(x, true),
+            (C::Sext, &[x]) if !unsigned => self.value(x, false),
+            (C::BvNot, &[x]) => {
+                let all = without(-1, width, unsigned);
+                added(constant(all), &self.value(x, unsigned)?, -1)
+            }
+            (C::BvNeg | C::BvAdd | C::BvSub | C::BvMul | C::BvShl, _) => {
+                let before = self.variables.len();
+                let found = self.modulo(t)?;
+                let (lo, hi) = self.extremes(&found)?;
+                let (least, most) = ends(width, !unsigned);
+                if least <= lo && hi <= most {
+                    return Some(found);
+                }
+                self.variables.truncate(before);
+                self.variable(t, unsigned)
+            }
+            _ => self.variable(t, unsigned),
+        }
+    }
+
+    fn variable(&mut self, t: Term, unsigned: bool) -> Option<Monomials> {
+        let own = (t, unsigned);
+        let place = match self.variables.iter().position(|v| *v == own) {
+            Some(place) => place,
+            None if self.variables.len() == VARIABLES => return None,
+            None => {
+                self.variables.push(own);
+                self.variables.len() - 1
+            }
+        };
+        Some(Monomials::from([(1 << place, 1)]))
+    }
+
+    /// The least and the greatest value at the corners.
+    fn extremes(&mut self, polynomial: &Monomials) -> Option<Range> {
+        let mut ends = Vec::new();
+        for &(t, unsigned) in &self.variables {
+            let found = self.ranges.of(t);
+            let width = t.sort().width()?;
+            ends.push(if unsigned {
+                without_sign(found, width)
+            } else {
+                found
+            });
+        }
+        let mut values = Vec::new();
+        for corner in 0..1u32 << ends.len() {
+            let mut value = 0i128;
+            for (&variables, &coefficient) in polynomial {
+                let at = ends
+                    .iter()
+                    .enumerate()
+                    .filter(|(k, _)| variables >> k & 1 == 1);
+                let end =
+                    |(k, (lo, hi)): (usize, &Range)| if corner >> k & 1 == 1 { *hi } else { *lo };
+                let product = at.map(end).try_fold(coefficient, i128::checked_mul)?;
+                value = value.checked_add(product)?;
+            }
+            values.push(value);
+        }
+        Some((*values.iter().min()?, *values.iter().max()?))
+    }
+}
+
+fn constant(value: i128) -> Monomials {
+    Monomials::from([(0, value)])
+}
+
+/// What a signed value of a width is when its bits are read so.
+fn without(value: i128, width: u32, unsigned: bool) -> i128 {
+    match unsigned && value < 0 {
+        true => value + (1 << width),
+        false => value,
+    }
+}
+
+/// `x + by * y`.
+fn added(mut x: Monomials, y: &Monomials, by: i128) -> Option<Monomials> {
+    for (variables, coefficient) in y {
+        let sum = x.entry(*variables).or_insert(0);
+        *sum = sum.checked_add(coefficient.checked_mul(by)?)?;
+    }
+    x.retain(|_, coefficient| *coefficient != 0);
+    Some(x)
+}
+
+/// A product, where no variable is a factor on both sides.
+fn multiplied(x: &Monomials, y: &Monomials) -> Option<Monomials> {
+    let mut product = Monomials::new();
+    for (p, first) in x {
+        for (q, second) in y {
+            if p & q != 0 {
+                return None;
+            }
+            let one = Monomials::from([(p | q, first.checked_mul(*second)?)]);
+            product = added(product, &one, 1)?;
+        }
+    }
+    Some(product)
+}
