@@ -11,6 +11,7 @@
 mod bitwise;
 mod choice;
 mod compare;
+mod corners;
 mod known;
 mod linear;
 pub mod order;

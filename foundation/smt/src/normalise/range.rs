@@ -1,7 +1,8 @@
 //! Interval analysis of terms and polynomials.
 //!
 //! In: terms in normal form, polynomials over them. Out: [`Range`]s that hold every value.
-//! Intervals only, except that a minimum or maximum is known to lie by its operands.
+//! Intervals only, except that a minimum or maximum is known to lie by its operands, and an interpolation
+//! between its ends.
 
 use super::Normaliser;
 use super::poly::{Atom, Monomial, Poly, Range, from_bits, pow2, wrap_signed};
@@ -155,7 +156,7 @@ impl Normaliser {
             let product = self.range_of_product(m);
             sum = sum.add(&product.scale(c));
         }
-        sum
+        self.range_at_corners(poly).unwrap_or(sum)
     }
 
     fn range_of_product(&mut self, m: &Monomial) -> Range {

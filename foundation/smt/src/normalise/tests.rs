@@ -34,6 +34,24 @@ fn sums_and_products() {
     meets(b::shl(x, Term::bv(32, 3)), b::mul(x, Term::bv(32, 8)));
 }
 
+/// What lies between two bytes has no sign, so that both extensions of it are one, and it is a short element.
+#[test]
+fn interpolations_lie_between_their_ends() {
+    let [x, y, m, n] = ["x", "y", "m", "n"].map(|name| b::zext(var(name, 8), 32));
+    let number = |n: i128| Term::bv(32, n);
+    let between =
+        |x: Term, y: Term, m: Term| b::add(b::mul(x, m), b::mul(y, b::sub(number(255), m)));
+    let one = between(x, y, m);
+    meets(sext(one, 64), b::zext(one, 64));
+    meets(one, b::zext(b::extract(one, 0, 16), 32));
+    let both = between(one, between(y, x, m), n);
+    meets(sext(both, 64), b::zext(both, 64));
+    meets(both, b::zext(b::extract(both, 0, 24), 32));
+    let rounded = b::add(one, number(127));
+    let short = b::udiv(b::extract(rounded, 0, 16), Term::bv(16, 255));
+    meets(b::udiv(rounded, number(255)), b::zext(short, 32));
+}
+
 /// Each value is used twice, so that the product has 2^60 factors.
 #[test]
 fn products_of_products_stay_as_small_as_their_text() {
