@@ -28,7 +28,7 @@ const LONG_SUMS: [Row; 1] = [("u8", "+u32", "select(a[x] > 100, u32(3), u32(1))"
 
 /// On `x86-64-v3`.
 #[rustfmt::skip]
-const LOOPS: [Row; 123] = [
+const LOOPS: [Row; 126] = [
     // Rounded products with a factor that is a sum of products, and with one whose shift is taken together
     // with that of the product.
     ("i16", "i16", "rounding_mul_shr(a[x], rounding_mul_shr(b[x], 2592, 15) + rounding_mul_shr(a[x], 7363, 15), 15)", 16, 3.5),
@@ -55,6 +55,10 @@ const LOOPS: [Row; 123] = [
     ("u8", "u8", "u8((i16(a[x]) - i16(b[x])) / 2 + 128)", 32, 1.0),
     ("i8", "i8", "i8((i16(a[x]) - i16(b[x])) / 2)", 32, 2.0),
     ("u8", "u8", "u8((i16(a[x]) + i16(b[x]) * 3) / 4)", 32, 3.0),
+    // Dividends that fit fewer bits than their type: sums of bytes, interpolations.
+    ("u8", "u8", "u8((u32(a[x]) + 2 * u32(b[x]) + 1) / 3)", 32, 7.5),
+    ("u8", "u8", "u8((u32(a[x]) * u32(b[x]) + 77 * (255 - u32(b[x])) + 127) / 255)", 32, 13.5),
+    ("u16", "u16", "u16((u64(a[x]) + u64(b[x])) / 10 % 1000)", 16, 16.5),
     // Fixed point: the upper half of a product of a factor with room, both halves, two registers of dealt lanes.
     ("u16", "u16", "u16((u32(a[x]) * 77) >> 8)", 16, 1.5),
     ("i16", "i16", "i16((i32(a[x]) * 181 + 128) >> 8)", 16, 1.5),
