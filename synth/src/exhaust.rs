@@ -11,8 +11,12 @@ use semantics::subst::{free_vars, rebuild};
 use semantics::term::Term;
 use std::collections::{HashMap, HashSet};
 
-/// The most bits of input that are run through.
+/// The most bits of input that are run through where that is quick, and where all else has failed.
 pub(crate) const MAX_BITS: u32 = 16;
+pub(crate) const MOST_BITS: u32 = 24;
+
+/// Bits of input that are run through together.
+const AT_ONCE: u32 = 14;
 
 /// Both terms over variables that are named by their order, one for each piece of an input that
 /// they read, so that terms that differ in names only are one. A piece of a piece is read from that;
@@ -87,23 +91,25 @@ pub(crate) fn decide_within(x: Term, y: Term, most: u32) -> Option<bool> {
         })
         .collect::<Option<_>>()?;
     let bits: u32 = widths.iter().sum();
-    if bits > most.min(MAX_BITS) || x.sort() != y.sort() || x.sort().width().is_none_or(|w| w > 64)
-    {
+    if bits > most || x.sort() != y.sort() || x.sort().width().is_none_or(|w| w > 64) {
         return None;
     }
-    let count = 1usize << bits;
     let program = CompiledTerms::compile(&[x, y], &inputs).ok()?;
+    let count = 1usize << bits.min(AT_ONCE);
     let mut frame = program.frame(count);
-    let mut lo = 0;
-    for (k, &width) in widths.iter().enumerate() {
-        let words = program.input_words(&mut frame, k);
-        for (test, word) in words.iter_mut().enumerate() {
-            *word = (test as u64 >> lo) & (u64::MAX >> (64 - width));
+    let agree = |block: usize| {
+        let mut lo = 0;
+        for (k, &width) in widths.iter().enumerate() {
+            let words = program.input_words(&mut frame, k);
+            for (test, word) in words.iter_mut().enumerate() {
+                *word = ((block * count + test) as u64 >> lo) & (u64::MAX >> (64 - width));
+            }
+            lo += width;
         }
-        lo += width;
-    }
-    program.execute(&mut frame);
-    Some(program.output_words(&frame, 0) == program.output_words(&frame, 1))
+        program.execute(&mut frame);
+        program.output_words(&frame, 0) == program.output_words(&frame, 1)
+    };
+    Some((0..1usize << (bits - bits.min(AT_ONCE))).all(agree))
 }
 
 #[cfg(test)]
@@ -111,6 +117,26 @@ mod tests {
     use super::*;
     use semantics::build as b;
     use semantics::op::{Op, OpCode};
+
+    #[test]
+    fn three_bytes_are_run_through_in_blocks() {
+        let wide = |name: &str| b::zext(Term::var(name, Sort::Bv(8)), 32);
+        let [x, y, m] = ["x", "y", "m"].map(wide);
+        let rest = b::sub(Term::bv(32, 255), m);
+        let blend = b::add(b::mul(x, m), b::mul(y, rest));
+        let sum = b::add(
+            b::add(blend, Term::bv(32, 1)),
+            b::lshr(blend, Term::bv(32, 8)),
+        );
+        let quotient = b::udiv(blend, Term::bv(32, 255));
+        let shifted = |by: i128| b::lshr(sum, Term::bv(32, by));
+        assert_eq!(decide_within(quotient, shifted(8), MOST_BITS), Some(true));
+        // Only the greatest of all values tells these apart.
+        let most = Term::bv(32, 65025);
+        let other = b::ite(b::eq(blend, most), b::zero(32), quotient);
+        assert_eq!(decide_within(quotient, other, MOST_BITS), Some(false));
+        assert_eq!(decide(quotient, shifted(8)), None, "they are too many");
+    }
 
     #[test]
     fn a_bit_of_an_element_is_read_from_the_element() {

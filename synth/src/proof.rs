@@ -188,6 +188,11 @@ impl Steps<'_> {
         let (is, wanted) = (b::concat(first), b::concat(second));
         let evidence = self.prover.equal_by_normal_form(is, wanted);
         let evidence = evidence.or_else(|| self.by_all_inputs(first, second, FEW_BITS));
+        // A solver finds quotients hard.
+        let evidence = match evidence {
+            None if second.iter().any(|t| divides(*t)) => self.by_inputs_of_window(first, second),
+            known => known,
+        };
         let mut verdict = match evidence {
             Some(evidence) => Verdict::Proved(evidence),
             None => self.prover.prove_equal(is, wanted),
@@ -211,10 +216,13 @@ impl Steps<'_> {
             verdict = Verdict::Proved(evidence);
         }
         if !matches!(verdict, Verdict::Proved(_)) {
-            let spelled = |parts: &[Term]| -> Vec<Term> {
-                parts.iter().map(|&t| self.spelled_out(t)).collect()
+            verdict = match self.by_inputs_of_window(first, second) {
+                Some(evidence) => Verdict::Proved(evidence),
+                None => {
+                    let [is, wanted] = [first, second].map(|side| self.all_spelled_out(side));
+                    self.prover.prove_equal(b::concat(&is), b::concat(&wanted))
+                }
             };
-            verdict = self.closely(&spelled(first), &spelled(second));
         }
         match verdict {
             Verdict::Proved(evidence) => {
@@ -397,6 +405,16 @@ impl Steps<'_> {
         Some(evidence)
     }
 
+    /// The same, of the window's inputs that elements rest on.
+    fn by_inputs_of_window(&self, is: &[Term], wanted: &[Term]) -> Option<Evidence> {
+        let [is, wanted] = [is, wanted].map(|side| self.all_spelled_out(side));
+        self.by_all_inputs(&is, &wanted, exhaust::MOST_BITS)
+    }
+
+    fn all_spelled_out(&self, parts: &[Term]) -> Vec<Term> {
+        parts.iter().map(|&t| self.spelled_out(t)).collect()
+    }
+
     /// A term with what its variables stand for, in terms of the inputs.
     fn spelled_out(&self, t: Term) -> Term {
         let map = self.meanings.iter().map(|(n, &t)| (n.as_str(), t));
@@ -448,6 +466,15 @@ fn parts(terms: &[Term]) -> Vec<Term> {
         }
     }
     out
+}
+
+/// Whether there is a quotient or a remainder in a term.
+fn divides(t: Term) -> bool {
+    use OpCode as C;
+    let divides = |op: OpCode| matches!(op, C::BvUdiv | C::BvUrem | C::BvSdiv | C::BvSrem);
+    parts(&[t])
+        .iter()
+        .any(|t| t.as_app().is_some_and(|(op, _)| divides(op.code)))
 }
 
 /// Whether a term can be evaluated in a machine word.
