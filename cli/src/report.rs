@@ -246,7 +246,7 @@ fn explanation(found: &synth::compile::WindowReport) -> Vec<String> {
             .iter()
             .map(|miss| format!("nearly: {miss}")),
     );
-    if found.cost > 0 {
+    if found.cost > 0 && matches!(found.outcome, synth::compile::Outcome::Proved(_)) {
         let least = cost(found.cost);
         lines.push(format!(
             "chosen: the cheapest of these that was proved, cost {least:.1}"
