@@ -26,7 +26,7 @@ semantics::rules! {
     ClampedConversion "a clamped float as a clamped integer is a conversion that saturates, clamped";
     QuotientOfFloats "a quotient of whole floats that is cut off is one of integers";
     RemainderByQuotient "a remainder is what a quotient leaves: x - x / y * y";
-    NarrowQuotient "a quotient of extended values is that of the values, extended";
+    NarrowQuotient "a quotient of values that fit fewer bits is that of these, extended";
     EuclideanQuotient "a quotient or remainder made non-negative is shifts, masks and products";
     AbsoluteDifference "(x < y ? y - x : x - y) is the low bits of abs (x - y) with a bit more";
     Negation "not p, p being in normal form";
