@@ -4,9 +4,11 @@
 //! found from its shape: by arithmetic on the ends, and, for a choice, with what its condition
 //! says of the values that it compares; and what ranges decide: comparisons that always hold or
 //! never, and choices that always take the same side. It does not follow single bits, nor
-//! relations between values.
+//! relations between values but those of the two sides of a sum that share variables.
 
 mod corners;
+
+pub use corners::at_corners;
 
 use crate::bits::Bits;
 use crate::build as b;

@@ -129,23 +129,30 @@ impl Sum<'_> {
                 found
             });
         }
-        let mut values = Vec::new();
-        for corner in 0..1u32 << ends.len() {
-            let mut value = 0i128;
-            for (&variables, &coefficient) in polynomial {
-                let at = ends
-                    .iter()
-                    .enumerate()
-                    .filter(|(k, _)| variables >> k & 1 == 1);
-                let end =
-                    |(k, (lo, hi)): (usize, &Range)| if corner >> k & 1 == 1 { *hi } else { *lo };
-                let product = at.map(end).try_fold(coefficient, i128::checked_mul)?;
-                value = value.checked_add(product)?;
-            }
-            values.push(value);
-        }
-        Some((*values.iter().min()?, *values.iter().max()?))
+        at_corners(&ends, polynomial.iter().map(|(set, by)| (*set, *by)))
     }
+}
+
+/// The least and the greatest value of a sum of products of first degree in each variable: of the ends of these,
+/// at most 31, and coefficients, each by the set of variables that it is multiplied by. None beyond 128 bits.
+pub fn at_corners(
+    ends: &[Range],
+    products: impl Iterator<Item = (u32, i128)> + Clone,
+) -> Option<Range> {
+    let at = |corner: u32| {
+        products
+            .clone()
+            .try_fold(0i128, |sum, (variables, coefficient)| {
+                let factors = ends.iter().enumerate();
+                let mut factors = factors.filter(|(k, _)| variables >> k & 1 == 1);
+                let product = factors.try_fold(coefficient, |product, (k, (lo, hi))| {
+                    product.checked_mul(if corner >> k & 1 == 1 { *hi } else { *lo })
+                });
+                sum.checked_add(product?)
+            })
+    };
+    let values: Vec<i128> = (0..1u32 << ends.len()).map(at).collect::<Option<_>>()?;
+    Some((*values.iter().min()?, *values.iter().max()?))
 }
 
 fn constant(value: i128) -> Monomials {
