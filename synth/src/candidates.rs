@@ -321,14 +321,12 @@ impl Candidates {
     /// Whether a value is a quotient or one of floats, by an operator that no operation of the
     /// target computes with: no others put together compute it.
     pub fn lack(&self, t: Term) -> bool {
-        use OpCode as C;
         let Some((op, _)) = t.as_app() else {
             return false;
         };
-        let divides = matches!(op.code, C::BvUdiv | C::BvUrem | C::BvSdiv | C::BvSrem);
         let all = || self.list.iter().fold(0, |all, c| all | c.signature());
         let known = || self.operators.get_or_init(all) & crate::lanes::signature_of(op.code) != 0;
-        (divides || op.code.info().params.contains(&"format")) && !known()
+        (op.code.divides() || op.code.info().params.contains(&"format")) && !known()
     }
 
     /// How an operation shifts lanes of a width up, or down by an operator, as the sign of a count says.

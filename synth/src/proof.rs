@@ -188,11 +188,13 @@ impl Steps<'_> {
         let (is, wanted) = (b::concat(first), b::concat(second));
         let evidence = self.prover.equal_by_normal_form(is, wanted);
         let evidence = evidence.or_else(|| self.by_all_inputs(first, second, FEW_BITS));
-        // A solver finds quotients hard.
-        let evidence = match evidence {
-            None if second.iter().any(|t| divides(*t)) => self.by_inputs_of_window(first, second),
-            known => known,
-        };
+        let spelled = || [first, second].map(|side| self.all_spelled_out(side));
+        // A solver finds quotients hard: all inputs are tried before it is asked, of others behind all else.
+        let divided = second.iter().any(|t| divides(*t));
+        let evidence = evidence.or_else(|| {
+            let [is, wanted] = divided.then(spelled)?;
+            self.by_all_inputs(&is, &wanted, exhaust::MOST_BITS)
+        });
         let mut verdict = match evidence {
             Some(evidence) => Verdict::Proved(evidence),
             None => self.prover.prove_equal(is, wanted),
@@ -204,11 +206,11 @@ impl Steps<'_> {
         }
         if !matches!(verdict, Verdict::Proved(_)) {
             let closer = self.all_towards(first, second);
-            verdict = self.closely(&closer, second);
+            verdict = self.closely(&closer, second, exhaust::QUICK_BITS);
         }
         if !matches!(verdict, Verdict::Proved(_)) {
             let closer = self.all_towards(second, first);
-            verdict = self.closely(first, &closer);
+            verdict = self.closely(first, &closer, exhaust::QUICK_BITS);
         }
         if !matches!(verdict, Verdict::Proved(_))
             && let Some(evidence) = self.near(sides.clone())
@@ -216,12 +218,10 @@ impl Steps<'_> {
             verdict = Verdict::Proved(evidence);
         }
         if !matches!(verdict, Verdict::Proved(_)) {
-            verdict = match self.by_inputs_of_window(first, second) {
-                Some(evidence) => Verdict::Proved(evidence),
-                None => {
-                    let [is, wanted] = [first, second].map(|side| self.all_spelled_out(side));
-                    self.prover.prove_equal(b::concat(&is), b::concat(&wanted))
-                }
+            let [is, wanted] = spelled();
+            verdict = match divided {
+                true => self.prover.prove_equal(b::concat(&is), b::concat(&wanted)),
+                false => self.closely(&is, &wanted, exhaust::MOST_BITS),
             };
         }
         match verdict {
@@ -316,10 +316,10 @@ impl Steps<'_> {
         Some(out)
     }
 
-    /// Elements against what they are to be: each of them for all its inputs, where it has few,
-    /// else all at once.
-    fn closely(&self, is: &[Term], wanted: &[Term]) -> Verdict {
-        match self.by_all_inputs(is, wanted, exhaust::MAX_BITS) {
+    /// Elements against what they are to be: each of them for all its inputs, where it has at most so many bits
+    /// of these, else all at once.
+    fn closely(&self, is: &[Term], wanted: &[Term], bits: u32) -> Verdict {
+        match self.by_all_inputs(is, wanted, bits) {
             Some(evidence) => Verdict::Proved(evidence),
             None => self.prover.prove_equal(b::concat(is), b::concat(wanted)),
         }
@@ -358,7 +358,8 @@ impl Steps<'_> {
                     (*t, any) = (unfolded, true);
                 }
             }
-            let found = any.then(|| self.by_all_inputs(&sides[0], &sides[1], exhaust::MAX_BITS))?;
+            let found =
+                any.then(|| self.by_all_inputs(&sides[0], &sides[1], exhaust::QUICK_BITS))?;
             if found.is_some() {
                 return found;
             }
@@ -403,12 +404,6 @@ impl Steps<'_> {
         };
         evidence.elements.insert(Step::Exhaustive, is.len());
         Some(evidence)
-    }
-
-    /// The same, of the window's inputs that elements rest on.
-    fn by_inputs_of_window(&self, is: &[Term], wanted: &[Term]) -> Option<Evidence> {
-        let [is, wanted] = [is, wanted].map(|side| self.all_spelled_out(side));
-        self.by_all_inputs(&is, &wanted, exhaust::MOST_BITS)
     }
 
     fn all_spelled_out(&self, parts: &[Term]) -> Vec<Term> {
@@ -470,11 +465,8 @@ fn parts(terms: &[Term]) -> Vec<Term> {
 
 /// Whether there is a quotient or a remainder in a term.
 fn divides(t: Term) -> bool {
-    use OpCode as C;
-    let divides = |op: OpCode| matches!(op, C::BvUdiv | C::BvUrem | C::BvSdiv | C::BvSrem);
-    parts(&[t])
-        .iter()
-        .any(|t| t.as_app().is_some_and(|(op, _)| divides(op.code)))
+    let divides = |t: &Term| t.as_app().is_some_and(|(op, _)| op.code.divides());
+    parts(&[t]).iter().any(divides)
 }
 
 /// Whether a term can be evaluated in a machine word.

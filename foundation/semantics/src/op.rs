@@ -64,6 +64,12 @@ impl OpCode {
         &OPERATORS[self as usize]
     }
 
+    /// Whether it is a quotient or a remainder of bits.
+    pub fn divides(self) -> bool {
+        use OpCode as C;
+        matches!(self, C::BvUdiv | C::BvUrem | C::BvSdiv | C::BvSrem)
+    }
+
     /// What an operator on bits of that width, which joins any number of arguments, joins to none:
     /// nothing changes by joining it.
     pub fn neutral(self, width: u32) -> Option<Bits> {

@@ -95,10 +95,9 @@ fn left_over(op: Op, args: &[Term], divide: fn(Op, &[Term]) -> Option<Term>) -> 
     two(OpCode::BvSub, args[0], multiple)
 }
 
-/// A quotient or remainder of an extended value by a constant that is one of its width: that of the value,
-/// extended. So is a remainder of two that were extended alike, and what is rounded so that no remainder is
-/// negative.
-pub(crate) fn of_extended(op: Op, args: &[Term]) -> Option<Term> {
+/// A quotient or remainder of a value that fits fewer bits by a constant that does: that at these bits, extended.
+/// So is a remainder of two that were extended alike, and what is rounded so that no remainder is negative.
+pub(crate) fn at_fewer_bits(op: Op, args: &[Term]) -> Option<Term> {
     if op.code == OpCode::Ite {
         return euclidean_of_extended(op, args);
     }

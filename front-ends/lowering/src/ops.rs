@@ -188,8 +188,8 @@ fn truth(op: Op, to: Elem, x: &[Term]) -> Term {
     }
 }
 
-/// Euclidean division, by zero 0. That by a power of two is a shift with the sign, or what this loses; that of an
-/// extended value by a constant of its width is that of the value, extended.
+/// Euclidean division, by zero 0. That by a power of two is a shift with the sign, or what this loses; that of a
+/// value that fits fewer bits by a constant that does is that at these bits, extended.
 fn division(op: Op, signed: bool, x: Term, y: Term) -> Term {
     let w = x.width();
     if let Some(narrower) = Narrower::of(signed, x, y) {

@@ -201,9 +201,9 @@ impl Normaliser {
         if let Some(other) = semantics::float::saturating::of_clamped(op, args) {
             return Rule::ClampedConversion.gives(self.norm(other));
         }
-        if matches!(op.code, C::BvUdiv | C::BvUrem | C::BvSdiv | C::BvSrem) {
+        if op.code.divides() {
             let normal = [self.norm(args[0]), self.norm(args[1])];
-            if let Some(other) = crate::quotient::of_extended(op, &normal) {
+            if let Some(other) = crate::quotient::at_fewer_bits(op, &normal) {
                 return Rule::NarrowQuotient.gives(self.norm(other));
             }
             if let Some(other) = crate::quotient::by_constant(op, args) {
@@ -219,7 +219,7 @@ impl Normaliser {
             return Rule::SaturatingConversion.gives(self.norm(other));
         }
         if op.code == C::Ite
-            && let Some(other) = crate::quotient::of_extended(op, args)
+            && let Some(other) = crate::quotient::at_fewer_bits(op, args)
         {
             return Rule::NarrowQuotient.gives(self.norm(other));
         }
