@@ -55,12 +55,8 @@ pub(super) fn searched(
     cycles: &Cycles<'_>,
     report: &mut String,
 ) -> Result<Constraints, Vec<Diagnostic>> {
-    if !tile::systolic::outline::chooses(kernel, sizes) {
-        let name = &kernel.name;
-        let _ = writeln!(
-            report,
-            "schedule of {name}: a sum of two arrays leaves nothing to choose"
-        );
+    if let Some(why) = tile::systolic::outline::settled(kernel, sizes) {
+        let _ = writeln!(report, "schedule of {}: {why}", kernel.name);
         return Ok(decided.constraints());
     }
     let from = (decided, request.schedule_time);

@@ -205,14 +205,15 @@ impl Outline {
     }
 }
 
-/// Whether there is something to choose about a kernel: a sum of two arrays has no blocks, and of
-/// several products each has its own.
-pub fn chooses(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>) -> bool {
+/// Why there is nothing to choose about a kernel, if there is not: a sum of two arrays has no blocks, and of
+/// several statements each keeps its own.
+pub fn settled(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>) -> Option<&'static str> {
     let [only] = &parts::parts(kernel, sizes)[..] else {
-        return false;
+        return Some("each of several statements has the blocks that the mapper takes");
     };
     let form = form::form(only, &Values::new(only, sizes));
-    form.map_or(true, |form| form.sum.is_some())
+    form.is_ok_and(|form| form.sum.is_none())
+        .then_some("a sum of two arrays leaves nothing to choose")
 }
 
 /// What loops are to the array.
