@@ -44,7 +44,17 @@ pub(super) fn term(op: Op, to: Elem, from: &[Elem], x: &[Term]) -> Term {
         Op::Add => rounded(OpCode::FAdd),
         Op::Sub => rounded(OpCode::FSub),
         Op::Mul => rounded(OpCode::FMul),
-        Op::Div => rounded(OpCode::FDiv),
+        Op::Div => match x[1]
+            .as_bits()
+            .and_then(|by| reciprocal(format, by.low_u64()))
+        {
+            Some(by) => {
+                let by = Term::bv(w, i128::from(by));
+                let params = [format.code(), NEAREST.code()];
+                operator(OpCode::FMul, &params, &[x[0], by])
+            }
+            None => rounded(OpCode::FDiv),
+        },
         Op::Fma => rounded(OpCode::FMadd),
         Op::Sqrt => rounded(OpCode::FSqrt),
         Op::Min | Op::Max => extreme(format, op == Op::Max, x[0], x[1]),
@@ -91,6 +101,17 @@ fn power(format: Format, exponent: u32) -> u64 {
     pattern.min(format.infinity())
 }
 
+/// The bits of the reciprocal of a power of two, negative or not, where both are normal: a product by it is the
+/// quotient, rounded from the same number.
+fn reciprocal(format: Format, bits: u64) -> Option<u64> {
+    let (sign, exponents) = (bits & format.sign(), format.infinity());
+    let exponent = bits & exponents;
+    // Twice the bias, so that exponents add up to it.
+    let twice = exponents - (1 << format.fraction());
+    let normal = exponent > 0 && exponent < twice;
+    (normal && bits == sign | exponent).then(|| sign | (twice - exponent))
+}
+
 fn convert(op: Op, to: Elem, format: Format, x: Term) -> Term {
     if let Some(other) = to.format() {
         let params = [format.code(), other.code(), NEAREST.code()];
@@ -124,4 +145,43 @@ fn convert(op: Op, to: Elem, format: Format, x: Term) -> Term {
         b::ite(below, b::zero(bits), whole)
     };
     b::ite(is_nan, b::zero(bits), whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reciprocal;
+    use semantics::float::Format;
+
+    #[test]
+    fn only_powers_of_two_have_a_reciprocal_that_is_exact() {
+        let of = |x: f64| reciprocal(Format::F64, x.to_bits()).map(f64::from_bits);
+        for x in [
+            1.0,
+            2.0,
+            -0.5,
+            32768.0,
+            2f64.powi(1022),
+            -(2f64.powi(-1022)),
+        ] {
+            assert_eq!(of(x), Some(1.0 / x), "{x}");
+        }
+        // The last has a subnormal one.
+        for x in [
+            0.0,
+            -0.0,
+            3.0,
+            0.1,
+            f64::INFINITY,
+            f64::NAN,
+            5e-324,
+            2f64.powi(1023),
+        ] {
+            assert_eq!(of(x), None, "{x}");
+        }
+        let short = |x: f32| reciprocal(Format::F32, x.to_bits().into());
+        assert_eq!(short(32768.0), Some((1f32 / 32768.0).to_bits().into()));
+        // One half and two of 16 bits.
+        assert_eq!(reciprocal(Format::F16, 0x3800), Some(0x4000));
+        assert_eq!(reciprocal(Format::Bf16, 0xbf00), Some(0xc000));
+    }
 }
