@@ -2,7 +2,8 @@
 //!
 //! In: an application. Out: an equal one of what is not rounded before: a conversion that cuts off is
 //! one that rounds; a NaN is one before too; from `2^fraction` on every float is whole, so that
-//! comparisons with what is more see no difference.
+//! comparisons with what is more see no difference; a whole number bounds what is rounded towards it as it
+//! bounds the float.
 
 use super::bounds::value;
 use super::{Format, Rounding};
@@ -47,7 +48,21 @@ pub fn of_rounding(op: Op, args: &[Term]) -> Option<Term> {
                 let least = 2f64.powi(format.fraction() as i32);
                 op.code == C::FUnord || bound.is_some_and(|x| x.abs() > least)
             };
-            let free = [past(&args[1]), past(&args[0])];
+            // What is rounded down is at least a whole number, or below one, where the float is.
+            let whole = |t: &Term| {
+                let bound = t.as_bits().and_then(value);
+                bound.is_some_and(|x| x.is_infinite() || x.fract() == 0.0)
+            };
+            let rounded = |t: &Term, by: Rounding| {
+                let round = t.as_app().filter(|(round, _)| round.code == C::FRound);
+                round.is_some_and(|(round, _)| round.params[1] == by.code())
+            };
+            let ways = match op.code {
+                C::FLe => [Rounding::Up, Rounding::Down],
+                _ => [Rounding::Down, Rounding::Up],
+            };
+            let free = [0, 1]
+                .map(|k| past(&args[1 - k]) || whole(&args[1 - k]) && rounded(&args[k], ways[k]));
             let inner = |(x, free): (&Term, bool)| match x.args_of(C::FRound) {
                 Some(inner) if free => inner[0],
                 _ => *x,
@@ -88,6 +103,33 @@ mod tests {
     }
 
     #[test]
+    fn a_whole_number_bounds_what_is_rounded_towards_it_as_it_bounds_the_float() {
+        for format in [Format::F32, Format::F64] {
+            let x = Term::var("x", Sort::Bv(format.width()));
+            let (mut free, mut all) = (0, 0);
+            for rounding in 0..4 {
+                let round = Op::with2(OpCode::FRound, format.code(), rounding);
+                let round = Term::raw_app(round, &[x]).expect("the types fit");
+                for bound in [0.0, 1.0, -255.0, 0.5, 2f64.powi(31), f64::INFINITY] {
+                    let bound = number(format, bound);
+                    for code in [OpCode::FLe, OpCode::FLt] {
+                        for sides in [[round, bound], [bound, round]] {
+                            let op = Op::with(code, format.code());
+                            let whole = Term::raw_app(op, &sides).expect("the types fit");
+                            all += 1;
+                            if let Some(plain) = of_rounding(op, &sides) {
+                                same(format, whole, plain);
+                                free += 1;
+                            }
+                        }
+                    }
+                }
+            }
+            assert!(free >= 20 && free < all / 2, "{free} of {all}");
+        }
+    }
+
+    #[test]
     fn what_is_rounded_before_is_rounded_by_the_conversion() {
         for format in [Format::F32, Format::F64] {
             let x = Term::var("x", Sort::Bv(format.width()));
@@ -117,9 +159,8 @@ mod tests {
                     same(format, bit(whole), bit(plain));
                 }
                 let near = number(format, 2f64.powi(format.fraction() as i32));
-                assert!(
-                    of_rounding(Op::with(OpCode::FLt, format.code()), &[round, near]).is_none()
-                );
+                let left = of_rounding(Op::with(OpCode::FLt, format.code()), &[round, near]);
+                assert_eq!(left.is_none(), rounding != Rounding::Down.code());
             }
         }
     }
