@@ -104,9 +104,9 @@ pub fn sources() -> Vec<Source> {
                     hold it against the interpreter, and try every pair of short integers";
     let argument = |r: normalise::Rule| match r {
         normalise::Rule::WiderFloat => Some(wider),
-        normalise::Rule::SaturatingConversion | normalise::Rule::ClampedConversion => {
-            Some(saturating)
-        }
+        normalise::Rule::SaturatingConversion
+        | normalise::Rule::ClampedConversion
+        | normalise::Rule::WiderConversion => Some(saturating),
         normalise::Rule::RoundedConversion => Some(rounded),
         normalise::Rule::QuotientOfFloats => Some(quotient),
         _ => None,

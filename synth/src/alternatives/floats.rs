@@ -41,6 +41,17 @@ pub(crate) fn converted(t: Term) -> Option<Term> {
     saturating::by_clamped(op, args).or_else(|| saturating::of_rounded(t))
 }
 
+/// A conversion by ones that saturate, as many bits to as many; of each the conversion that it rests on and the float
+/// that is converted.
+pub(crate) fn saturated(t: Term) -> Vec<(Term, Term, Term)> {
+    let mended = saturating::of_mended_below(t);
+    let wider = saturating::by_wider(mended.unwrap_or(t));
+    let wide = wider.and_then(|other| Some((other, *other.as_app()?.1.first()?)));
+    let all = mended.map(|m| (m, m)).into_iter().chain(wide);
+    all.filter_map(|(other, rests_on)| Some((other, rests_on, saturating::source(rests_on)?)))
+        .collect()
+}
+
 fn two(code: OpCode, x: Term, y: Term) -> Option<Term> {
     applied(Op::new(code), &[x, y])
 }

@@ -5,6 +5,7 @@
 
 use super::Search;
 use super::cover::{Choices, Expression, How, cheaper};
+use crate::alternatives::floats::saturated;
 use crate::alternatives::{alternatives, by_halves, by_upper_half, shifted_both_ways, variants};
 use crate::fragment::{lane_width, regular, replace};
 use semantics::op::OpCode;
@@ -32,12 +33,18 @@ impl Search<'_> {
     }
 
     /// Other ways to write a value that may be cheaper even where one is known: shifted products by their
-    /// upper halves only where the target computes those, as else each would be written in many ways.
+    /// upper halves, and conversions by those that saturate, only where the target computes those, as else each would
+    /// be written in many ways.
     pub(super) fn variants_of(&mut self, choices: &Choices, t: Term) -> Vec<Term> {
         let mut all = variants(t);
         all.extend(self.extremes(t).iter());
         for (other, product) in by_upper_half(t) {
             if self.is_one_operation(choices, product) {
+                all.push(other);
+            }
+        }
+        for (other, conversion, x) in saturated(t) {
+            if self.is_one_operation_of(choices, conversion, &[x]) {
                 all.push(other);
             }
         }
@@ -69,11 +76,14 @@ impl Search<'_> {
         let width = lane_width(t);
         self.memory.cuts.of(t).into_iter().any(|cut| {
             let whole = cut.iter().all(|l| regular(*l) && lane_width(*l) == width);
-            whole && {
-                let piece = self.fragment(t, &cut);
-                !choices.lane_library.find(piece.1).is_empty()
-            }
+            whole && self.is_one_operation_of(choices, t, &cut)
         })
+    }
+
+    /// Whether one operation may compute a value of these.
+    fn is_one_operation_of(&mut self, choices: &Choices, t: Term, of: &[Term]) -> bool {
+        let piece = self.fragment(t, of);
+        !choices.lane_library.find(piece.1).is_empty()
     }
 }
 

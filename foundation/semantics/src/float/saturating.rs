@@ -74,6 +74,14 @@ impl Conversion {
         b::ite(unordered, b::zero(w), b::ite(above, most, inside))
     }
 
+    /// The conversion without sign that saturates, by what is too small.
+    fn mended(&self) -> Term {
+        let zero = b::zero(self.whole.width());
+        let unordered = self.compared(OpCode::FUnord, self.x, self.x);
+        let below = self.compared(OpCode::FLe, self.x, self.power(0, true));
+        b::ite(unordered, zero, b::ite(below, zero, self.whole))
+    }
+
     /// A choice by what fits. What is too small for a number with sign saturates to its pattern.
     fn chosen(&self) -> Term {
         let w = self.whole.width();
@@ -97,7 +105,15 @@ pub fn by_saturating(op: Op, args: &[Term]) -> Option<Term> {
 
 /// The conversion that a choice by what fits, of one that saturates, is.
 pub fn of_saturating(op: Op, args: &[Term]) -> Option<Term> {
-    let mut inner = *args.get(1).filter(|_| op.code == OpCode::Ite)?;
+    let &[fits, mut inner, other] = args else {
+        return None;
+    };
+    if op.code != OpCode::Ite {
+        return None;
+    }
+    let wider = inner.as_app().and_then(|(op, args)| of_wider(op, args));
+    inner = wider.unwrap_or(inner);
+    let args = [fits, inner, other];
     // One that saturates chooses for a NaN, above, and without sign below.
     for _ in 0..3 {
         inner = inner.args_of(OpCode::Ite).map_or(inner, |arms| arms[2]);
@@ -127,6 +143,90 @@ pub fn by_clamped(op: Op, args: &[Term]) -> Option<Term> {
     let clamped = bound(OpCode::FMin, half - 1.0, bound(OpCode::FMax, -half, x)?)?;
     let low = Op::with(OpCode::Extract, w);
     Term::raw_app(low, &[converted(clamped)?, Term::int(0)]).ok()
+}
+
+/// A conversion to numbers without sign that saturates, by one that does not, of which only what is too small is
+/// mended: that of what is too large is the greatest already.
+pub fn mended_below(op: Op, args: &[Term]) -> Option<Term> {
+    let t = Term::raw_app(op, args).ok()?;
+    let conversion = Conversion::saturating(t).filter(|c| !c.signed)?;
+    Some(conversion.mended())
+}
+
+/// What [`mended_below`] makes, by the conversion that saturates.
+pub fn of_mended_below(t: Term) -> Option<Term> {
+    let whole = t.args_of(OpCode::Ite)?[2].args_of(OpCode::Ite)?[2];
+    let (op, args) = whole.as_app()?;
+    let conversion = Conversion::of(op, args).filter(|c| !c.signed && c.mended() == t)?;
+    Some(conversion.saturated())
+}
+
+/// The float that a conversion which saturates is of.
+pub fn source(t: Term) -> Option<Term> {
+    Some(Conversion::saturating(t)?.x)
+}
+
+/// A conversion to 32 bits that saturates, by one to 64 bits that does: for machines that convert to as many bits
+/// as they convert from.
+pub fn by_wider(t: Term) -> Option<Term> {
+    let conversion = Conversion::saturating(t)?;
+    let is_short = conversion.whole.width() == 32 && conversion.format == Format::F64;
+    let wide = conversion.to(64).filter(|_| is_short)?.saturated();
+    let clamp = match conversion.signed {
+        true => OpCode::SatSS,
+        false => OpCode::SatUU,
+    };
+    Term::raw_app(Op::with(clamp, 32), &[wide]).ok()
+}
+
+/// What is saturated to 32 bits, and whether with sign: as one operation, or as low bits of an extreme.
+fn saturated_to_short(op: Op, args: &[Term]) -> Option<(Term, bool)> {
+    use OpCode as C;
+    let (first, is_short) = (*args.first()?, op.params[0] == 32);
+    match op.code {
+        C::SatSS => is_short.then_some((first, true)),
+        C::SatUU => is_short.then_some((first, false)),
+        C::Extract if is_short && args[1].as_int() == Some(0) => {
+            let bounded = |t: Term, code: C, bound: i128| {
+                let bound = Term::bv(t.width(), bound);
+                let &[x, y] = t.args_of(code)? else {
+                    return None;
+                };
+                let sides = [(x, y), (y, x)].into_iter();
+                sides.filter(|(_, b)| *b == bound).map(|(x, _)| x).next()
+            };
+            let half = 1i128 << 31;
+            let lower = |t: Term| bounded(t, C::Smax, -half);
+            let upper = |t: Term| bounded(t, C::Smin, half - 1);
+            let both = upper(first).and_then(lower);
+            let both = both.or_else(|| lower(first).and_then(upper));
+            let unsigned = || bounded(first, C::Umin, 2 * half - 1).map(|t| (t, false));
+            both.map(|t| (t, true)).or_else(unsigned)
+        }
+        _ => None,
+    }
+}
+
+/// The conversion to 32 bits that one to 64 bits is, which is saturated to these.
+pub fn of_wider(op: Op, args: &[Term]) -> Option<Term> {
+    let (wide, signed) = saturated_to_short(op, args)?;
+    let wide = Conversion::saturating(wide).filter(|c| c.signed == signed)?;
+    let narrow = wide.to(32).filter(|_| wide.whole.width() == 64)?;
+    // What is rounded down is past a whole number where the float is.
+    let down = wide.op.params[2] == Rounding::Down.code();
+    if let Some(plain) = narrow
+        .to(32)
+        .filter(|_| down)
+        .or_else(|| narrow.to(32)?.bounded())
+    {
+        return Some(plain.saturated());
+    }
+    // What is rounded is rounded before.
+    let round = Op::with2(OpCode::FRound, wide.format.code(), wide.op.params[2]);
+    let mut cut = narrow.op;
+    cut.params[2] = Rounding::Zero.code();
+    let x = Term::raw_app(round, &[wide.x]).ok()?;
+    Some(Conversion::of(cut, &[x])?.saturated())
 }
 
 /// A conversion that saturates what was rounded, as one that rounds.
@@ -174,27 +274,40 @@ fn without_saturation(mut x: Term, to: u32) -> Term {
 }
 
 impl Conversion {
-    /// The conversion that a term saturates, of what is not rounded before.
-    fn that_saturates(t: Term) -> Option<Conversion> {
+    /// The conversion that a term saturates.
+    fn saturating(t: Term) -> Option<Conversion> {
         let mut inner = t;
-        for _ in 0..2 {
-            inner = inner.args_of(OpCode::Ite)?[2];
+        while let Some(arms) = inner.args_of(OpCode::Ite) {
+            inner = arms[2];
         }
         let (op, args) = inner
             .as_app()
-            .filter(|(op, _)| op.code == OpCode::FToSint)?;
-        let conversion = Conversion::of(op, args)?;
-        (conversion.saturated() == t).then_some(())?;
+            .filter(|(op, _)| matches!(op.code, OpCode::FToSint | OpCode::FToUint))?;
+        Conversion::of(op, args).filter(|conversion| conversion.saturated() == t)
+    }
+
+    /// The same with sign, of what is not rounded before.
+    fn that_saturates(t: Term) -> Option<Conversion> {
+        let conversion = Conversion::saturating(t).filter(|c| c.signed)?;
+        let op = conversion.op;
         // What must not be converted without rounding it before stays as it is.
         let plain = super::rounded::unrounded(op, conversion.x);
         let plain = plain.and_then(|(op, x)| Conversion::of(op, &[x])?.bounded());
         plain.or_else(|| conversion.bounded())
     }
 
-    /// Itself where what lies below the bound is not rounded to it.
+    /// Itself where what lies below the bound is not rounded to it: floats as large as that are whole numbers.
     fn bounded(self) -> Option<Conversion> {
         let cuts = self.op.params[2] == Rounding::Zero.code();
-        (cuts || self.format == Format::F32).then_some(self)
+        let whole = self.format.fraction() < self.whole.width() - 1;
+        (cuts || whole).then_some(self)
+    }
+
+    /// The same to another number of bits.
+    fn to(&self, bits: u32) -> Option<Conversion> {
+        let mut op = self.op;
+        op.params[1] = bits;
+        Conversion::of(op, &[self.x])
     }
 
     /// The conversion of what `fmin` clamps from above, and the integer that the bound is.
@@ -235,9 +348,10 @@ fn clamped(t: Term, code: OpCode, format: Format) -> Option<(i128, Term)> {
 #[cfg(test)]
 mod tests {
     use super::{
-        Conversion, Rounding, by_clamped, by_saturating, number, of_clamped, of_rounded,
-        of_saturating,
+        Conversion, Rounding, by_clamped, by_saturating, by_wider, mended_below, number,
+        of_clamped, of_mended_below, of_rounded, of_saturating, of_wider,
     };
+    use crate::build as b;
     use crate::float::Format;
     use crate::op::{Op, OpCode};
     use crate::random::Random;
@@ -319,9 +433,77 @@ mod tests {
                     by_clamped(op, &[saturated]).expect("it is clamped"),
                 );
             }
-            // Only an `f32` is as good as whole where it ends.
+            // Only an `f32` is as good as whole where 32 bits end.
             assert_eq!(of_rounded(saturated).is_some(), format == Format::F32);
         }
+    }
+
+    #[test]
+    fn what_is_mended_below_saturates() {
+        for (format, w) in [(Format::F32, 32), (Format::F64, 32), (Format::F64, 64)] {
+            let x = Term::var("x", Sort::Bv(format.width()));
+            let zero = b::zero(w);
+            let op = Op::with3(OpCode::FToUint, format.code(), w, Rounding::Zero.code());
+            let whole = Term::raw_app(op, &[x]).expect("the types fit");
+            let compared = |code: OpCode, y: Term| b::app(Op::with(code, format.code()), &[x, y]);
+            let below = compared(OpCode::FLe, number(format, -1.0));
+            let mended = b::ite(
+                compared(OpCode::FUnord, x),
+                zero,
+                b::ite(below, zero, whole),
+            );
+            let other = of_mended_below(mended).expect("it is mended");
+            agree(format, mended, other);
+            let (op, args) = other.as_app().expect("a choice");
+            assert_eq!(mended_below(op, args), Some(mended));
+            assert_eq!(of_mended_below(other), None);
+        }
+    }
+
+    #[test]
+    fn what_saturates_at_64_bits_and_then_at_32_saturates_at_32() {
+        let x = Term::var("x", Sort::Bv(64));
+        let to_nearest = Rounding::NearestEven.code();
+        for rounding in [Rounding::Zero.code(), to_nearest, 1, 2] {
+            let wide = Op::with3(OpCode::FToSint, Format::F64.code(), 64, rounding);
+            let wide = Conversion::of(wide, &[x]).expect("it is long").saturated();
+            let op = Op::with(OpCode::SatSS, 32);
+            let whole = Term::raw_app(op, &[wide]).expect("the types fit");
+            let short = of_wider(op, &[wide]).expect("it is converted to 64 bits");
+            agree(Format::F64, whole, short);
+            let other = by_wider(short).expect("it is converted to 32 bits");
+            agree(Format::F64, whole, other);
+            let half = 1i128 << 31;
+            let (least, most) = (Term::bv(64, -half), Term::bv(64, half - 1));
+            for clamped in [
+                b::smin(b::smax(wide, least), most),
+                b::smax(b::smin(wide, most), least),
+            ] {
+                let low = Op::with(OpCode::Extract, 32);
+                assert_eq!(of_wider(low, &[clamped, Term::int(0)]), Some(short));
+            }
+        }
+    }
+
+    #[test]
+    fn so_it_is_without_sign() {
+        let x = Term::var("x", Sort::Bv(64));
+        let op = Op::with3(
+            OpCode::FToUint,
+            Format::F64.code(),
+            64,
+            Rounding::Zero.code(),
+        );
+        let wide = Conversion::of(op, &[x]).expect("it is long").saturated();
+        let clamp = Op::with(OpCode::SatUU, 32);
+        let whole = Term::raw_app(clamp, &[wide]).expect("the types fit");
+        let short = of_wider(clamp, &[wide]).expect("it is converted to 64 bits");
+        agree(Format::F64, whole, short);
+        assert_eq!(by_wider(short), Some(whole));
+        let least = b::umin(wide, Term::bv(64, (1 << 32) - 1));
+        let low = Op::with(OpCode::Extract, 32);
+        assert_eq!(of_wider(low, &[least, Term::int(0)]), Some(short));
+        assert_eq!(of_wider(Op::with(OpCode::SatSU, 32), &[wide]), None);
     }
 
     #[test]

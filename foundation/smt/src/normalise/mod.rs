@@ -201,6 +201,9 @@ impl Normaliser {
         if let Some(other) = semantics::float::saturating::of_clamped(op, args) {
             return Rule::ClampedConversion.gives(self.norm(other));
         }
+        if let Some(other) = semantics::float::saturating::of_wider(op, args) {
+            return Rule::WiderConversion.gives(self.norm(other));
+        }
         if op.code.divides() {
             let normal = [self.norm(args[0]), self.norm(args[1])];
             if let Some(other) = crate::quotient::at_fewer_bits(op, &normal) {
@@ -215,6 +218,7 @@ impl Normaliser {
         }
         if op.code == C::Ite
             && let Some(other) = semantics::float::saturating::of_saturating(op, args)
+                .or_else(|| semantics::float::saturating::mended_below(op, args))
         {
             return Rule::SaturatingConversion.gives(self.norm(other));
         }

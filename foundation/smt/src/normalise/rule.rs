@@ -24,6 +24,7 @@ semantics::rules! {
     SaturatingConversion "a float as an integer is a conversion that saturates, where it fits";
     RoundedConversion "a rounded float that is cut off to an integer is one that is converted, rounding";
     ClampedConversion "a clamped float as a clamped integer is a conversion that saturates, clamped";
+    WiderConversion "a float as 64 bits that saturate, saturated to 32, is one as 32 bits that saturate";
     QuotientOfFloats "a quotient of whole floats that is cut off is one of integers";
     RemainderByQuotient "a remainder is what a quotient leaves: x - x / y * y";
     NarrowQuotient "a quotient of values that fit fewer bits is that of these, extended";
