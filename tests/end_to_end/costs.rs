@@ -28,7 +28,7 @@ const LONG_SUMS: [Row; 1] = [("u8", "+u32", "select(a[x] > 100, u32(3), u32(1))"
 
 /// On `x86-64-v3`.
 #[rustfmt::skip]
-const LOOPS: [Row; 126] = [
+const LOOPS: [Row; 128] = [
     // Rounded products with a factor that is a sum of products, and with one whose shift is taken together
     // with that of the product.
     ("i16", "i16", "rounding_mul_shr(a[x], rounding_mul_shr(b[x], 2592, 15) + rounding_mul_shr(a[x], 7363, 15), 15)", 16, 3.5),
@@ -55,6 +55,9 @@ const LOOPS: [Row; 126] = [
     ("u8", "u8", "u8((i16(a[x]) - i16(b[x])) / 2 + 128)", 32, 1.0),
     ("i8", "i8", "i8((i16(a[x]) - i16(b[x])) / 2)", 32, 2.0),
     ("u8", "u8", "u8((i16(a[x]) + i16(b[x]) * 3) / 4)", 32, 3.0),
+    // Conversions that no instruction makes: by halves of what fits.
+    ("f64", "u32", "u32_sat(a[x])", 8, 17.0),
+    ("f64", "i32", "i32_sat(floor(a[x]))", 8, 10.0),
     // Dividends that fit fewer bits than their type: sums of bytes, interpolations.
     ("u8", "u8", "u8((u32(a[x]) + 2 * u32(b[x]) + 1) / 3)", 32, 7.5),
     ("u8", "u8", "u8((u32(a[x]) * u32(b[x]) + 77 * (255 - u32(b[x])) + 127) / 255)", 32, 13.5),
@@ -276,7 +279,7 @@ const PAIRS: [Row; 12] = [
 
 /// On `neoverse-v2`, whose conversions saturate, whose shifts round, narrow and saturate at once, and
 /// go down by negative numbers.
-const ROUNDED: [Row; 31] = [
+const ROUNDED: [Row; 37] = [
     // Upper halves are read where they are, and what is narrowed is left above them.
     ("u8", "i16", "i16(a[x]) - i16(b[x])", 16, 1.0),
     (
@@ -327,6 +330,13 @@ const ROUNDED: [Row; 31] = [
     ("f64", "i64", "i64(a[x])", 2, 2.0),
     ("f32", "i32", "i32_sat(a[x])", 4, 1.0),
     ("f32", "i16", "i16_sat(a[x])", 8, 4.5),
+    // Conversions that saturate, of as many bits to as many; a quotient by a power of two is a product.
+    ("f32", "u32", "u32_sat(a[x])", 8, 2.0),
+    ("f64", "u64", "u64_sat(a[x])", 8, 4.0),
+    ("f64", "u32", "u32_sat(a[x])", 8, 8.0),
+    ("f64", "i32", "i32_sat(floor(a[x]))", 8, 8.0),
+    ("f64", "i32", "i32(a[x])", 8, 15.0),
+    ("i16", "f32", "f32(a[x]) / 32768.0", 16, 8.0),
     ("u8", "u8", "a[x] << (b[x] & 7)", 16, 1.5),
     ("i16", "i16", "a[x] >> (b[x] & 15)", 8, 2.0),
     ("u16", "u16", "a[x] >> b[x]", 8, 2.0),
