@@ -37,7 +37,7 @@ use semantics::subst::replace_vars;
 use semantics::term::{Kind, Term};
 use smt::prover::Prover;
 use smt::verdict::Verdict;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
 /// What an absolute difference without sign is made of; from 0 it is the value itself.
@@ -547,7 +547,7 @@ impl Candidate {
         Candidate {
             width: instance.width(),
             natural: natural_width(instance.term),
-            action: match moves_only(signature) {
+            action: match moves_only(instance.term, signature) {
                 true => Action::Movement,
                 false => Action::Computation,
             },
@@ -676,10 +676,11 @@ impl Candidate {
     }
 }
 
-/// Whether what computes with these operators only moves bits: no arithmetic anywhere.
-fn moves_only(signature: u128) -> bool {
+/// Whether a term, which computes with these operators, only moves bits: no arithmetic anywhere, but that
+/// conditions may take bits out of a number by a mask.
+fn moves_only(t: Term, signature: u128) -> bool {
     use semantics::op::OpCode as C;
-    let allowed = [
+    let moving = [
         C::Elem,
         C::Slice,
         C::Ite,
@@ -687,8 +688,28 @@ fn moves_only(signature: u128) -> bool {
         C::Insert,
         C::IntToBv,
         C::BvUlt,
+        C::BvAnd,
     ];
-    crate::lanes::is_within(signature, &allowed)
+    if !crate::lanes::is_within(signature, &moving) {
+        return false;
+    }
+    let (mut seen, mut work) = (HashSet::new(), vec![(t, false)]);
+    while let Some((t, decides)) = work.pop() {
+        if !seen.insert((t, decides)) {
+            continue;
+        }
+        let Some((op, args)) = t.as_app() else {
+            work.extend(t.children().into_iter().map(|t| (t, decides)));
+            continue;
+        };
+        let masks = args.iter().any(|t| t.as_bits().is_some());
+        if op.code == C::BvAnd && !(decides && masks) {
+            return false;
+        }
+        let inside = |k: usize| decides || op.code == C::Ite && k == 0;
+        work.extend(args.iter().enumerate().map(|(k, t)| (*t, inside(k))));
+    }
+    true
 }
 
 /// The width of the innermost lanes of a rolled term.

@@ -1,14 +1,18 @@
 //! Data movement: which pieces of which registers an instruction can bring where.
 //!
 //! In: candidates whose results are pieces of their operands, chosen by constants (index
-//! vectors, immediates). Out: [`MoveTable`]s, read off the meaning: for every result
+//! vectors, immediates, controls of networks). Out: [`MoveTable`]s, read off the meaning: for every result
 //! element and every value of the few index bits that it looks at, the operand piece that
-//! comes out. With them [`solve_index`] finds the constants that make one instruction bring
+//! comes out; where it looks at many, each in turn, the ways that lead to pieces ([`network`]). With
+//! them [`solve_index`] finds the constants that make one instruction bring
 //! given registers into a given order. No movement instruction is known by name.
+
+mod network;
 
 use crate::candidates::Candidate;
 use crate::goal::{Goal, leaf};
 use crate::matching::{Slot, slot_of};
+use network::Network;
 use semantics::bits::Bits;
 use semantics::build as b;
 use semantics::op::OpCode;
@@ -40,18 +44,96 @@ pub(crate) enum Brought {
     Constant(Bits),
 }
 
-/// One result element: which index bits it looks at, and what each value of them brings.
+/// A bit of an index operand.
+pub(crate) type IndexBit = (&'static str, u32);
+
+/// One result element: what its index bits bring, by ways, which are numbered.
 #[derive(Clone, Debug)]
-pub(crate) struct ElementMoves {
-    /// Index bits: operand and bit, least significant first.
-    pub support: Vec<(&'static str, u32)>,
-    /// What comes out, by the value of the support bits; `None` for anything else. Elements that do
-    /// the same with their own bits share it.
-    pub pieces: Pieces,
+pub(crate) enum ElementMoves {
+    /// Each value of the bits that it looks at is a way.
+    Table {
+        /// Index bits, least significant first.
+        support: Vec<IndexBit>,
+        /// What comes out, by the value of the support bits; `None` for anything else. Elements that do
+        /// the same with their own bits share it.
+        pieces: Pieces,
+    },
+    /// Each path through a network of choices, of which each looks at one bit, is a way.
+    Network(Vec<Path>),
+}
+
+/// A path through a network: what it leads to, and how the bits on it are set.
+#[derive(Clone, Debug)]
+pub(crate) struct Path {
+    brought: Brought,
+    bits: Vec<(IndexBit, bool)>,
 }
 
 /// What comes out of an element, by the value of the bits that it looks at.
 type Pieces = Arc<[Option<Brought>]>;
+
+impl ElementMoves {
+    fn ways(&self) -> usize {
+        match self {
+            ElementMoves::Table { pieces, .. } => pieces.len(),
+            ElementMoves::Network(paths) => paths.len(),
+        }
+    }
+
+    /// What comes out by a way.
+    fn brought(&self, way: usize) -> Option<&Brought> {
+        match self {
+            ElementMoves::Table { pieces, .. } => pieces[way].as_ref(),
+            ElementMoves::Network(paths) => Some(&paths[way].brought),
+        }
+    }
+
+    /// What comes out when index bits are set so.
+    pub(crate) fn brought_by(&self, is_set: impl Fn(IndexBit) -> bool) -> Option<&Brought> {
+        self.brought(self.way_by(is_set)?)
+    }
+
+    /// The way that is taken when index bits are set so.
+    fn way_by(&self, is_set: impl Fn(IndexBit) -> bool) -> Option<usize> {
+        match self {
+            ElementMoves::Table { support, .. } => {
+                let bits = support.iter().enumerate();
+                Some(bits.fold(0, |way, (k, bit)| way | usize::from(is_set(*bit)) << k))
+            }
+            ElementMoves::Network(paths) => {
+                let taken = |path: &Path| path.bits.iter().all(|(bit, set)| is_set(*bit) == *set);
+                paths.iter().position(taken)
+            }
+        }
+    }
+
+    /// Of some ways the first that no settled bit contradicts.
+    fn first_free(&self, fixed: &Fixed, ways: impl Iterator<Item = usize>) -> Option<usize> {
+        let mut ways = ways;
+        match self {
+            ElementMoves::Table { support, .. } => {
+                let (known, set) = already(fixed, support);
+                ways.find(|way| way & known == set)
+            }
+            ElementMoves::Network(paths) => {
+                let is_free =
+                    |(bit, set): &(IndexBit, bool)| fixed.get(bit).is_none_or(|f| f == set);
+                ways.find(|way| paths[*way].bits.iter().all(is_free))
+            }
+        }
+    }
+
+    /// Settles the bits of a way.
+    fn fix(&self, fixed: &mut Fixed, way: usize) {
+        match self {
+            ElementMoves::Table { support, .. } => {
+                let bits = support.iter().enumerate();
+                fixed.extend(bits.map(|(k, &bit)| (bit, way >> k & 1 == 1)));
+            }
+            ElementMoves::Network(paths) => fixed.extend(paths[way].bits.iter().copied()),
+        }
+    }
+}
 
 /// Everything that an instruction can move, at one element width.
 #[derive(Clone, Debug)]
@@ -74,22 +156,22 @@ pub(crate) fn move_table(candidate: &Candidate, element: u32) -> Option<MoveTabl
     if !candidate.width.is_multiple_of(element) {
         return None;
     }
+    // With its loops as loops: written out a network is large.
     let choosers = index_operands(candidate.term());
-    let known = |n: &str| candidate.operand(n);
-    let index: Vec<(String, u32)> = choosers
-        .iter()
-        .map(|n| known(n).map(|o| (n.to_string(), o.width)))
-        .collect::<Option<_>>()?;
-    let data: Vec<String> = candidate
-        .instance
-        .formals
-        .iter()
-        .filter(|o| !choosers.contains(o.name.as_str()) && !o.role.is_constant())
-        .map(|o| o.name.clone())
-        .collect();
-    if data.is_empty() {
-        return None;
+    if let Some((data, index)) = operands(candidate, &choosers)
+        && let Some(network) = Network::of(candidate, &choosers, &data)
+    {
+        // Wider elements are moved in parts.
+        let natural = element == candidate.natural;
+        let elements = natural.then(|| network.elements())??;
+        return Some(MoveTable {
+            data,
+            index,
+            elements,
+        });
     }
+    let choosers = index_operands(semantics::unroll::unroll(candidate.term()));
+    let (data, index) = operands(candidate, &choosers)?;
     // Most that cannot be moved so is seen at the first element.
     let all = (0..candidate.width / element).map(|k| candidate.element(element, k));
     let mut alike = HashMap::new();
@@ -102,11 +184,26 @@ pub(crate) fn move_table(candidate: &Candidate, element: u32) -> Option<MoveTabl
     })
 }
 
+/// Operands whose pieces come out, and those that choose, with their widths.
+fn operands(
+    candidate: &Candidate,
+    choosers: &BTreeSet<&'static str>,
+) -> Option<(Vec<String>, Vec<(String, u32)>)> {
+    let width = |n: &&str| candidate.operand(n).map(|o| (n.to_string(), o.width));
+    let index = choosers.iter().map(width).collect::<Option<_>>()?;
+    let formals = candidate.instance.formals.iter();
+    let data: Vec<String> = formals
+        .filter(|o| !choosers.contains(o.name.as_str()) && !o.role.is_constant())
+        .map(|o| o.name.clone())
+        .collect();
+    (!data.is_empty()).then_some((data, index))
+}
+
 /// Operands that stand where an index, an offset or a condition is read.
 fn index_operands(t: Term) -> BTreeSet<&'static str> {
     let mut out = BTreeSet::new();
     let mut seen = HashSet::new();
-    let mut stack = vec![semantics::unroll::unroll(t)];
+    let mut stack = vec![t];
     while let Some(t) = stack.pop() {
         if !seen.insert(t) {
             continue;
@@ -139,7 +236,7 @@ fn element_moves(
         .entry(own)
         .or_insert_with(|| pieces_of(own, support.len() as u32, data));
     let any = pieces.iter().any(Option::is_some);
-    any.then(|| ElementMoves {
+    any.then(|| ElementMoves::Table {
         support,
         pieces: Arc::clone(pieces),
     })
@@ -329,28 +426,27 @@ pub(crate) fn solve_index(
     let wanted = table.elements.iter().zip(&goal.elements);
     let mut choices = Vec::new();
     for (moves, wanted) in wanted.filter_map(|(moves, wanted)| Some((moves, (*wanted)?))) {
-        let brings = |value: &usize| {
-            let piece = moves.pieces[*value].as_ref();
+        let brings = |way: &usize| {
+            let piece = moves.brought(*way);
             piece.is_some_and(|p| holds(p, sources, wanted))
         };
-        let values: Vec<usize> = (0..moves.pieces.len()).filter(brings).collect();
-        if values.is_empty() {
+        let ways: Vec<usize> = (0..moves.ways()).filter(brings).collect();
+        if ways.is_empty() {
             return None;
         }
-        choices.push((moves, values));
+        choices.push((moves, ways));
     }
     // What one element alone decides for all is found by beginning with the one that leaves least.
-    choices.sort_by_key(|(_, values)| values.len());
-    let Some(((first, values), others)) = choices.split_first() else {
+    choices.sort_by_key(|(_, ways)| ways.len());
+    let Some(((first, ways), others)) = choices.split_first() else {
         return Some(index_of(table, &Fixed::new()));
     };
-    values.iter().find_map(|&value| {
+    ways.iter().find_map(|&way| {
         let mut fixed = Fixed::new();
-        fix(&mut fixed, first, value);
-        for (moves, values) in others {
-            let (known, set) = already(&fixed, moves);
-            let value = values.iter().find(|value| **value & known == set)?;
-            fix(&mut fixed, moves, *value);
+        first.fix(&mut fixed, way);
+        for (moves, ways) in others {
+            let way = moves.first_free(&fixed, ways.iter().copied())?;
+            moves.fix(&mut fixed, way);
         }
         Some(index_of(table, &fixed))
     })
@@ -367,32 +463,28 @@ pub(crate) fn with_the_rest(
     let all = || table.elements.iter().zip(&goal.elements);
     let mut fixed = Fixed::new();
     let mut brought: Vec<&Brought> = Vec::new();
+    let is_set = |(operand, bit): IndexBit| index.get(operand).is_some_and(|b| b.bit(bit));
     for (moves, _) in all().filter(|(_, wanted)| wanted.is_some()) {
-        let set = |&(operand, bit): &(&str, u32)| index.get(operand).is_some_and(|b| b.bit(bit));
-        let bits = moves.support.iter().enumerate();
-        let value = bits.fold(0, |value, (k, key)| value | usize::from(set(key)) << k);
-        fix(&mut fixed, moves, value);
-        brought.extend(&moves.pieces[value]);
+        if let Some(way) = moves.way_by(is_set) {
+            moves.fix(&mut fixed, way);
+            brought.extend(moves.brought(way));
+        }
     }
     for (moves, _) in all().filter(|(_, wanted)| wanted.is_none()) {
-        let (known, set) = already(&fixed, moves);
-        let mut pieces = moves.pieces.iter().enumerate();
-        let of_rest = pieces.find_map(|(value, piece)| {
-            let piece = piece.as_ref().filter(|piece| !brought.contains(piece))?;
-            (value & known == set).then_some((value, piece))
-        });
-        if let Some((value, piece)) = of_rest {
-            fix(&mut fixed, moves, value);
-            brought.push(piece);
+        let is_new = |way: &usize| {
+            let piece = moves.brought(*way);
+            piece.is_some_and(|piece| !brought.contains(&piece))
+        };
+        if let Some(way) = moves.first_free(&fixed, (0..moves.ways()).filter(is_new)) {
+            moves.fix(&mut fixed, way);
+            brought.extend(moves.brought(way));
         }
     }
     let index = index_of(table, &fixed);
-    let element = |moves: &ElementMoves| {
-        let (_, value) = already(&fixed, moves);
-        match *moves.pieces[value].as_ref()? {
-            Brought::Element { data, at } => sources[data].elements.get(at).copied().flatten(),
-            Brought::Constant(ref bits) => Some(Term::bits(bits.clone())),
-        }
+    let is_set = |bit: IndexBit| fixed.get(&bit).copied().unwrap_or(false);
+    let element = |moves: &ElementMoves| match *moves.brought_by(is_set)? {
+        Brought::Element { data, at } => sources[data].elements.get(at).copied().flatten(),
+        Brought::Constant(ref bits) => Some(Term::bits(bits.clone())),
     };
     let elements = table.elements.iter().map(element).collect();
     let whole = Goal {
@@ -402,13 +494,13 @@ pub(crate) fn with_the_rest(
     (index, whole)
 }
 
-/// Index bits, by operand and place, that elements have settled.
-type Fixed<'a> = BTreeMap<(&'a str, u32), bool>;
+/// Index bits that elements have settled.
+type Fixed = BTreeMap<IndexBit, bool>;
 
-/// Which of the index bits that an element looks at are settled, and what they are.
-fn already(fixed: &Fixed<'_>, moves: &ElementMoves) -> (usize, usize) {
+/// Which of some index bits are settled, and what they are.
+fn already(fixed: &Fixed, support: &[IndexBit]) -> (usize, usize) {
     let (mut known, mut set) = (0, 0);
-    for (k, key) in moves.support.iter().enumerate() {
+    for (k, key) in support.iter().enumerate() {
         if let Some(&bit) = fixed.get(key) {
             known |= 1 << k;
             set |= usize::from(bit) << k;
@@ -417,14 +509,8 @@ fn already(fixed: &Fixed<'_>, moves: &ElementMoves) -> (usize, usize) {
     (known, set)
 }
 
-fn fix(fixed: &mut Fixed<'_>, moves: &ElementMoves, value: usize) {
-    for (k, &key) in moves.support.iter().enumerate() {
-        fixed.insert(key, value >> k & 1 == 1);
-    }
-}
-
 /// The index operands of which those bits are settled; the others are zero.
-fn index_of(table: &MoveTable, fixed: &Fixed<'_>) -> BTreeMap<String, Bits> {
+fn index_of(table: &MoveTable, fixed: &Fixed) -> BTreeMap<String, Bits> {
     let zero = table.index.iter().map(|(n, w)| (n.clone(), Bits::zero(*w)));
     let mut index: BTreeMap<String, Bits> = zero.collect();
     for (&(operand, bit), _) in fixed.iter().filter(|(_, set)| **set) {

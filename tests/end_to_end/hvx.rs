@@ -177,6 +177,33 @@ fn vectors_of_any_length_are_loaded_and_stored_whole() {
     assert!(code.contains("hvx_store_127"), "{code}");
 }
 
+/// Elements by strides, backwards and taken in turns: networks whose control is a constant.
+const MOVED: &str = "\
+kernel backwards(n: size, a: in u8[n], y: out u8[n]) requires n % 128 == 0 {
+  for i in 0..n { y[i] = a[n - 1 - i]; }
+} schedule { vectorize i by 128; }
+kernel third(n: size, a: in u8[n, 3], y: out u8[n]) requires n % 128 == 0 {
+  for i in 0..n { y[i] = a[i, 2]; }
+} schedule { vectorize i by 128; }
+kernel fifth(n: size, a: in i16[n, 5], y: out i16[n]) requires n % 64 == 0 {
+  for i in 0..n { y[i] = a[i, 1]; }
+} schedule { vectorize i by 64; }
+kernel in_turns(n: size, a: in u8[n], b: in u8[n], c: in u8[n], y: out u8[n, 3]) requires n % 128 == 0 {
+  for i in 0..n { y[i, 0] = a[i]; y[i, 1] = b[i]; y[i, 2] = c[i]; }
+} schedule { vectorize i by 128; }
+";
+
+#[test]
+fn strided_elements_are_moved_by_networks() {
+    need!(judge());
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("moved.kernel"), MOVED).expect("a kernel");
+    let code = compiled_and_run(folder.path(), &["moved.kernel"], 4);
+    // One for a register that is turned round, one for each that something is taken from.
+    let networks = ["Q6_V_vdelta_VV(", "Q6_V_vrdelta_VV("].map(|name| code.matches(name).count());
+    assert!(networks.iter().sum::<usize>() >= 1 + 3 + 5 + 9, "{code}");
+}
+
 /// 64 bits are loaded into the low end of a register, but an operation may want them as a number.
 const TABLE: &str = "isaforge-autoir 1
 (program pick.0

@@ -13,7 +13,7 @@ use super::{Search, cheaper};
 use crate::candidates::Candidate;
 use crate::cost::Cost;
 use crate::goal::{Goal, leaf};
-use crate::swizzle::{Brought, MoveTable};
+use crate::swizzle::{Brought, IndexBit, MoveTable};
 use autoir::program::{Argument, Node, Value};
 use semantics::bits::Bits;
 use semantics::build as b;
@@ -207,9 +207,8 @@ fn of_table(index: usize, c: &Candidate, table: &MoveTable) -> Vec<Crossing> {
 /// Where each element comes from under a constant.
 fn moved_by(table: &MoveTable, constant: u64) -> Option<Vec<(usize, usize)>> {
     let elements = table.elements.iter().map(|moves| {
-        let bits = (0..).zip(&moves.support);
-        let value = bits.fold(0, |all, (k, (_, bit))| all | (constant >> bit & 1) << k);
-        match moves.pieces.get(value as usize)?.as_ref()? {
+        let is_set = |(_, bit): IndexBit| constant >> bit & 1 == 1;
+        match moves.brought_by(is_set)? {
             Brought::Element { data, at } => Some((*data, *at)),
             Brought::Constant(_) => None,
         }
