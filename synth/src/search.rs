@@ -696,7 +696,7 @@ impl<'a> Search<'a> {
                 best = self.narrow(best, repeated);
             }
             if best.is_none() {
-                best = self.half_of_wider(goal);
+                best = (self.half_of_wider(goal)).or_else(|| self.move_by_network(goal));
             }
             if best.is_none()
                 && let Some(bytes) = bytes::in_bytes(goal)

@@ -22,6 +22,13 @@ use semantics::term::Term;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
+impl MoveTable {
+    /// Whether elements are moved by a network.
+    pub(crate) fn is_network(&self) -> bool {
+        matches!(self.elements.first(), Some(ElementMoves::Network(_)))
+    }
+}
+
 /// Bits of a result.
 enum Piece {
     /// A slice of an operand.

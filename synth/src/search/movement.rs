@@ -50,9 +50,15 @@ fn seen_as(goal: &Goal, sources: &Sources, element: u32) -> Option<(Goal, Source
 }
 
 impl Search<'_> {
-    /// One instruction with solved index constants over registers that hold input pieces.
+    /// One instruction with solved index constants over registers that hold input pieces. Networks are left:
+    /// what else brings a goal may bring the rest of a register as well.
     pub(super) fn move_once(&mut self, goal: &Goal) -> Option<(Value, Cost)> {
-        self.move_from(goal, Sources::new())
+        self.move_by(goal, Sources::new(), false)
+    }
+
+    /// A network over registers that hold input pieces.
+    pub(super) fn move_by_network(&mut self, goal: &Goal) -> Option<(Value, Cost)> {
+        self.move_by(goal, Sources::new(), true)
     }
 
     /// The same over these registers of the goal's width alone.
@@ -64,7 +70,18 @@ impl Search<'_> {
         self.move_from(goal, Sources::from([(goal.width(), registers.into())]))
     }
 
+    /// The same over some registers; a network only where nothing else will do.
     pub(super) fn move_from(&mut self, goal: &Goal, sources: Sources) -> Option<(Value, Cost)> {
+        let moved = self.move_by(goal, sources.clone(), false);
+        moved.or_else(|| self.move_by(goal, sources, true))
+    }
+
+    fn move_by(
+        &mut self,
+        goal: &Goal,
+        sources: Sources,
+        by_network: bool,
+    ) -> Option<(Value, Cost)> {
         let names = swizzle::inputs_of(goal);
         if names.is_empty() || names.len() > 4 {
             return None;
@@ -85,7 +102,7 @@ impl Search<'_> {
                 true => (self.candidates.move_table(index, natural), natural),
                 false => (own, goal.element),
             };
-            let Some(table) = table else {
+            let Some(table) = table.filter(|table| table.is_network() == by_network) else {
                 continue;
             };
             let view = match views.entry(element) {
