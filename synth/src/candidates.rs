@@ -699,7 +699,7 @@ fn moves_only(t: Term, signature: u128) -> bool {
             continue;
         }
         let Some((op, args)) = t.as_app() else {
-            work.extend(t.children().into_iter().map(|t| (t, decides)));
+            work.extend(t.children().map(|t| (t, decides)));
             continue;
         };
         let masks = args.iter().any(|t| t.as_bits().is_some());

@@ -23,6 +23,22 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 impl MoveTable {
+    /// The operands of a candidate, of which some choose; no elements.
+    fn of(candidate: &Candidate, choosers: &BTreeSet<&'static str>) -> Option<MoveTable> {
+        let width = |n: &&str| candidate.operand(n).map(|o| (n.to_string(), o.width));
+        let index = choosers.iter().map(width).collect::<Option<_>>()?;
+        let formals = candidate.instance.formals.iter();
+        let data: Vec<String> = formals
+            .filter(|o| !choosers.contains(o.name.as_str()) && !o.role.is_constant())
+            .map(|o| o.name.clone())
+            .collect();
+        (!data.is_empty()).then_some(MoveTable {
+            data,
+            index,
+            elements: Vec::new(),
+        })
+    }
+
     /// Whether elements are moved by a network.
     pub(crate) fn is_network(&self) -> bool {
         matches!(self.elements.first(), Some(ElementMoves::Network(_)))
@@ -165,45 +181,22 @@ pub(crate) fn move_table(candidate: &Candidate, element: u32) -> Option<MoveTabl
     }
     // With its loops as loops: written out a network is large.
     let choosers = index_operands(candidate.term());
-    if let Some((data, index)) = operands(candidate, &choosers)
-        && let Some(network) = Network::of(candidate, &choosers, &data)
+    if let Some(table) = MoveTable::of(candidate, &choosers)
+        && let Some(network) = Network::of(candidate, &choosers, &table.data)
     {
         // Wider elements are moved in parts.
         let natural = element == candidate.natural;
         let elements = natural.then(|| network.elements())??;
-        return Some(MoveTable {
-            data,
-            index,
-            elements,
-        });
+        return Some(MoveTable { elements, ..table });
     }
     let choosers = index_operands(semantics::unroll::unroll(candidate.term()));
-    let (data, index) = operands(candidate, &choosers)?;
+    let table = MoveTable::of(candidate, &choosers)?;
     // Most that cannot be moved so is seen at the first element.
     let all = (0..candidate.width / element).map(|k| candidate.element(element, k));
     let mut alike = HashMap::new();
-    let elements = all.map(|t| element_moves(t, &choosers, &data, &mut alike));
+    let elements = all.map(|t| element_moves(t, &choosers, &table.data, &mut alike));
     let elements = elements.collect::<Option<_>>()?;
-    Some(MoveTable {
-        data,
-        index,
-        elements,
-    })
-}
-
-/// Operands whose pieces come out, and those that choose, with their widths.
-fn operands(
-    candidate: &Candidate,
-    choosers: &BTreeSet<&'static str>,
-) -> Option<(Vec<String>, Vec<(String, u32)>)> {
-    let width = |n: &&str| candidate.operand(n).map(|o| (n.to_string(), o.width));
-    let index = choosers.iter().map(width).collect::<Option<_>>()?;
-    let formals = candidate.instance.formals.iter();
-    let data: Vec<String> = formals
-        .filter(|o| !choosers.contains(o.name.as_str()) && !o.role.is_constant())
-        .map(|o| o.name.clone())
-        .collect();
-    (!data.is_empty()).then_some((data, index))
+    Some(MoveTable { elements, ..table })
 }
 
 /// Operands that stand where an index, an offset or a condition is read.
