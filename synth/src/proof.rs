@@ -7,6 +7,8 @@
 //! are then compared with the window itself. Where a step cannot be shown by itself, the
 //! whole program can be compared with the window at once.
 
+mod cuts;
+
 use crate::exhaust;
 use crate::fragment::{Behaviour, behaviours, rebuild, replace_below};
 use crate::goal::{Goal, leaf};
@@ -219,6 +221,10 @@ impl Steps<'_> {
         }
         if !matches!(verdict, Verdict::Proved(_)) {
             let [is, wanted] = spelled();
+            if let Some(evidence) = self.by_cuts(&is, &wanted) {
+                self.evidence.add(&evidence);
+                return Some(());
+            }
             verdict = match divided {
                 true => self.prover.prove_equal(b::concat(&is), b::concat(&wanted)),
                 false => self.closely(&is, &wanted, exhaust::MOST_BITS),
@@ -403,6 +409,17 @@ impl Steps<'_> {
             ..Evidence::default()
         };
         evidence.elements.insert(Step::Exhaustive, is.len());
+        Some(evidence)
+    }
+
+    /// Element by element, whatever both sides have in common.
+    fn by_cuts(&self, is: &[Term], wanted: &[Term]) -> Option<Evidence> {
+        let (mut evidence, mut known) = (Evidence::default(), HashSet::new());
+        for (&x, &y) in is.iter().zip(wanted) {
+            if x != y && known.insert(exhaust::renamed(x, y)) {
+                evidence.add(&cuts::equal(x, y, self.prover)?);
+            }
+        }
         Some(evidence)
     }
 
