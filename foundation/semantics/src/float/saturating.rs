@@ -213,13 +213,8 @@ pub fn of_wider(op: Op, args: &[Term]) -> Option<Term> {
     let wide = Conversion::saturating(wide).filter(|c| c.signed == signed)?;
     let narrow = wide.to(32).filter(|_| wide.whole.width() == 64)?;
     // What is rounded down is past a whole number where the float is.
-    let down = wide.op.params[2] == Rounding::Down.code();
-    if let Some(plain) = narrow
-        .to(32)
-        .filter(|_| down)
-        .or_else(|| narrow.to(32)?.bounded())
-    {
-        return Some(plain.saturated());
+    if wide.op.params[2] == Rounding::Down.code() || narrow.is_bounded() {
+        return Some(narrow.saturated());
     }
     // What is rounded is rounded before.
     let round = Op::with2(OpCode::FRound, wide.format.code(), wide.op.params[2]);
@@ -296,11 +291,15 @@ impl Conversion {
         plain.or_else(|| conversion.bounded())
     }
 
-    /// Itself where what lies below the bound is not rounded to it: floats as large as that are whole numbers.
-    fn bounded(self) -> Option<Conversion> {
+    /// Whether what lies below the bound is not rounded to it: floats as large as that are whole numbers.
+    fn is_bounded(&self) -> bool {
         let cuts = self.op.params[2] == Rounding::Zero.code();
-        let whole = self.format.fraction() < self.whole.width() - 1;
-        (cuts || whole).then_some(self)
+        cuts || self.format.fraction() < self.whole.width() - 1
+    }
+
+    /// Itself where that is so.
+    fn bounded(self) -> Option<Conversion> {
+        self.is_bounded().then_some(self)
     }
 
     /// The same to another number of bits.
