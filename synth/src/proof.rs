@@ -416,7 +416,8 @@ impl Steps<'_> {
     fn by_cuts(&self, is: &[Term], wanted: &[Term]) -> Option<Evidence> {
         let (mut evidence, mut known) = (Evidence::default(), HashSet::new());
         for (&x, &y) in is.iter().zip(wanted) {
-            if x != y && known.insert(exhaust::renamed(x, y)) {
+            let (x, y) = exhaust::renamed(x, y);
+            if x != y && known.insert((x, y)) {
                 evidence.add(&cuts::equal(x, y, self.prover)?);
             }
         }

@@ -1,13 +1,12 @@
 //! Parts that two terms have in common, of whatever width, as one variable.
 //!
-//! In: two terms over pieces of inputs. Out: evidence that they are equal whatever these parts are. A part
+//! In: two terms over variables. Out: evidence that they are equal whatever these parts are. A part
 //! of one that on fixed inputs is a part of the other, extended, is proved to be that, and then stands in
 //! both as a variable of as many bits as its range has: a sum of counted bits that is computed in words is
 //! proved without counting any. It is what equivalence checkers of circuits do at their cut points
 //! (Kuehlmann, Krohm: "Equivalence checking using cuts and heaps", 1997), on terms.
 
-use super::{MAX_PARTS, parts};
-use crate::exhaust::renamed;
+use super::{MAX_PARTS, in_a_word, parts};
 use crate::fragment::{Behaviour, behaviours, replace_below};
 use crate::goal::leaf;
 use semantics::build as b;
@@ -19,23 +18,22 @@ use smt::prover::Prover;
 use smt::verdict::{Evidence, Verdict};
 use std::collections::{HashMap, HashSet};
 
-/// Bits of the widest part that is compared.
-const WIDEST: u32 = 64;
-
 /// Two parts that are equal, the narrower one first.
 type Cut = (Term, Term);
 
 /// Evidence that two terms are equal for all values of what they have in common.
 pub(super) fn equal(is: Term, wanted: Term, prover: &Prover) -> Option<Evidence> {
-    let (is, wanted) = renamed(is, wanted);
     let mut evidence = Evidence::default();
     let cuts = Common::of(is, wanted)?.cuts(wanted, prover, &mut evidence);
-    let mut map = HashMap::new();
+    let mut map: HashMap<Term, Term> = HashMap::new();
     for (k, (narrow, wide)) in cuts.into_iter().enumerate() {
-        let most = range(b::zext(narrow, narrow.width() + 1)).1;
-        let bits = (i128::BITS - most.leading_zeros()).clamp(1, narrow.width());
-        let any = Term::var(&format!("cut{k}"), Sort::Bv(bits));
-        map.insert(narrow, b::zext(any, narrow.width()));
+        // One part of one side may be several of the other, of several widths.
+        let any = *map.entry(narrow).or_insert_with(|| {
+            let most = range(b::zext(narrow, narrow.width() + 1)).1;
+            let bits = (i128::BITS - most.leading_zeros()).clamp(1, narrow.width());
+            let any = Term::var(&format!("cut{k}"), Sort::Bv(bits));
+            b::zext(any, narrow.width())
+        });
         map.insert(wide, b::zext(any, wide.width()));
     }
     if map.is_empty() {
@@ -67,7 +65,7 @@ impl Common {
         for input in free_vars(b::concat(&[is, wanted])) {
             inputs.push((input.as_var()?.to_owned(), input.sort().width()?));
         }
-        let fits = inputs.iter().all(|(_, width)| *width <= WIDEST);
+        let fits = inputs.iter().all(|(_, width)| *width <= u64::BITS);
         if all.len() > MAX_PARTS || !fits {
             return None;
         }
@@ -89,7 +87,7 @@ impl Common {
     }
 
     fn behaviour(&self, part: Term) -> Behaviour {
-        behaviours(b::zext(part, WIDEST), &self.inputs, &[&self.order])[0]
+        behaviours(b::zext(part, u64::BITS), &self.inputs, &[&self.order])[0]
     }
 
     /// The largest parts of a term that are such a part.
@@ -121,10 +119,9 @@ impl Common {
     }
 }
 
-/// Whether a part is computed, and no wider than what is compared.
+/// Whether a part is computed, in a machine word.
 fn is_value(t: Term) -> bool {
-    let fits = t.sort().width().is_some_and(|w| w <= WIDEST);
-    fits && leaf(t).is_none() && t.as_app().is_some()
+    in_a_word(t) && leaf(t).is_none() && t.as_app().is_some()
 }
 
 #[cfg(test)]
