@@ -22,7 +22,7 @@ use crate::search::orders::{Order, in_any_order, ordered};
 use crate::search::signs::Signs;
 use crate::search::{Grammar, Lanes};
 use crate::sequence::Sequence;
-use crate::swizzle::{MoveTable, move_table};
+use crate::swizzle::{MoveTable, is_network, move_table};
 use crate::twins::{Found, Twin};
 use crate::variants::Variant;
 use crate::whole::WholeLibrary;
@@ -105,7 +105,7 @@ pub struct Candidates {
     byte_products: Memo<u32, Arc<Vec<Product>>>,
     both_ways: Memo<(u32, OpCode), Option<BothWays>>,
     by_width: OnceLock<BTreeMap<u32, Vec<usize>>>,
-    movements: Memo<u32, Arc<[usize]>>,
+    movements: Memo<u32, [Arc<[usize]>; 2]>,
     alike: Memo<(u32, u128), Arc<[usize]>>,
     cheapest_product: OnceLock<Cost>,
     widest_sum: OnceLock<Option<u32>>,
@@ -267,13 +267,28 @@ impl Candidates {
         all.get(&width).map_or(&[], Vec::as_slice)
     }
 
-    /// Those of them that only move elements, in the same order, without masks.
+    /// Those of them that only move elements, in the same order, without masks; networks are apart.
     pub(crate) fn movements(&self, width: u32) -> Arc<[usize]> {
+        let [movements, _] = self.all_movements(width);
+        movements
+    }
+
+    /// Those that move elements by networks of choices.
+    pub(crate) fn networks(&self, width: u32) -> Arc<[usize]> {
+        let [_, networks] = self.all_movements(width);
+        networks
+    }
+
+    fn all_movements(&self, width: u32) -> [Arc<[usize]>; 2] {
         let moves =
             |c: &Candidate| c.action == Action::Movement && !c.masked && c.form != Form::Free;
-        let list = || self.by_width(width).iter().copied();
-        let made = || list().filter(|&k| moves(&self.list[k])).collect();
-        self.movements.get_or(width, made)
+        self.movements.get_or(width, || {
+            let all = self.by_width(width).iter().copied();
+            let all = all.filter(|&k| moves(&self.list[k]));
+            let (networks, others): (Vec<usize>, Vec<usize>) =
+                all.partition(|&k| is_network(&self.list[k]));
+            [others.into(), networks.into()]
+        })
     }
 
     /// Those of them that may be written as what has these operators, in the same order.
@@ -688,11 +703,14 @@ fn moves_only(t: Term, signature: u128) -> bool {
         C::Insert,
         C::IntToBv,
         C::BvUlt,
-        C::BvAnd,
     ];
-    if !crate::lanes::is_within(signature, &moving) {
-        return false;
-    }
+    let within = |allowed: &[C]| crate::lanes::is_within(signature, allowed);
+    within(&moving) || within(&[&moving[..], &[C::BvAnd]].concat()) && masks_in_conditions(t)
+}
+
+/// Whether all conjunctions in a term take bits of conditions out of a number.
+fn masks_in_conditions(t: Term) -> bool {
+    use semantics::op::OpCode as C;
     let (mut seen, mut work) = (HashSet::new(), vec![(t, false)]);
     while let Some((t, decides)) = work.pop() {
         if !seen.insert((t, decides)) {

@@ -38,11 +38,6 @@ impl MoveTable {
             elements: Vec::new(),
         })
     }
-
-    /// Whether elements are moved by a network.
-    pub(crate) fn is_network(&self) -> bool {
-        matches!(self.elements.first(), Some(ElementMoves::Network(_)))
-    }
 }
 
 /// Bits of a result.
@@ -173,6 +168,13 @@ pub(crate) struct MoveTable {
 const MAX_SUPPORT: usize = 8;
 /// The variable that stands for these.
 const SUPPORT: &str = "support";
+
+/// Whether a candidate moves elements by a network of choices.
+pub(crate) fn is_network(candidate: &Candidate) -> bool {
+    let choosers = index_operands(candidate.term());
+    let operands = MoveTable::of(candidate, &choosers);
+    operands.is_some_and(|table| Network::of(candidate, &choosers, &table.data).is_some())
+}
 
 /// The table of a candidate at an element width, when the candidate only moves data.
 pub(crate) fn move_table(candidate: &Candidate, element: u32) -> Option<MoveTable> {

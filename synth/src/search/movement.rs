@@ -86,7 +86,10 @@ impl Search<'_> {
         if names.is_empty() || names.len() > 4 {
             return None;
         }
-        let list = self.candidates.movements(goal.width());
+        let list = match by_network {
+            true => self.candidates.networks(goal.width()),
+            false => self.candidates.movements(goal.width()),
+        };
         let mut views = BTreeMap::from([(goal.element, (goal.clone(), sources.clone()))]);
         let mut best: Option<(Value, Cost)> = None;
         for &index in &*list {
@@ -102,7 +105,7 @@ impl Search<'_> {
                 true => (self.candidates.move_table(index, natural), natural),
                 false => (own, goal.element),
             };
-            let Some(table) = table.filter(|table| table.is_network() == by_network) else {
+            let Some(table) = table else {
                 continue;
             };
             let view = match views.entry(element) {
