@@ -96,6 +96,33 @@ fn control(word: &str) -> Option<&'static str> {
     })
 }
 
+/// What is written here for a function that other languages have.
+pub(crate) fn function(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "round" | "roundf" | "rint" | "rintf" | "nearbyint" | "nearest" | "roundeven" => {
+            "`round_even(x)` is the nearest whole number, of two the even one"
+        }
+        "fabs" | "fabsf" => "write `select(x < 0.0, -x, x)`",
+        "ctpop" | "popcnt" | "bitcount" | "count_ones" | "__builtin_popcount" => {
+            "`popcount(x)` counts the bits that are set"
+        }
+        "lzcnt" | "ctlz" | "nlz" | "leading_zeros" | "__builtin_clz" => {
+            "`clz(x)` counts the zeros above the highest bit"
+        }
+        "lerp" | "mix" => "write it out: `a + (b - a) * t`",
+        "rotl" | "rotr" | "rotate_left" | "rotate_right" => {
+            "write it out, of a type without sign: `x << 3 | x >> 29`; it is found where a machine has it"
+        }
+        "where" | "cond" | "iif" | "blend" => "a value is chosen by `select(c, a, b)`",
+        "saturate" | "saturating_cast" => {
+            "a conversion that saturates is named by its type: `u8_sat(x)`"
+        }
+        "mod" => "write `x % y`",
+        "mad" | "fmaf" => "write `fma(a, b, c)`, or `a * b + c`",
+        _ => return None,
+    })
+}
+
 /// Which brace is open where a text ends.
 fn open(text: &str, at: usize) -> Option<String> {
     if !text[at..].trim().is_empty() {

@@ -179,7 +179,13 @@ impl<'a> Checker<'a> {
             if let Some(declared) = self.file_functions.get(&callee.name).copied() {
                 self.not_yet(callee, declared);
             } else if !matches!(self.scopes.get(&callee.name), Some(Binding::Broken)) {
-                self.unknown_name(&callee.name, callee.span);
+                match crate::idiom::function(&callee.name) {
+                    Some(hint) => {
+                        let message = format!("there is no `{}` here", callee.name);
+                        self.error_hint(callee.span, message, hint);
+                    }
+                    None => self.unknown_name(&callee.name, callee.span),
+                }
             }
             return None;
         };

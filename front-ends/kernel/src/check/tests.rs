@@ -752,6 +752,14 @@ fn what_other_languages_write_is_told_as_it_is_written_here() {
             "did you mean `sat_add`?",
         ),
         (body("o[x] = a[x] * 0.5;"), "`u8(f32(..) * 0.5)`"),
+        (body("o[x] = u8(round(f32(a[x])));"), "`round_even(x)`"),
+        (
+            body("o[x] = u8(fabs(f32(a[x])));"),
+            "`select(x < 0.0, -x, x)`",
+        ),
+        (body("o[x] = count_ones(a[x]);"), "`popcount(x)`"),
+        (body("o[x] = rotl(a[x], 3);"), "`x << 3 | x >> 29`"),
+        (body("o[x] = where(a[x] > 3, 1, 0);"), "`select(c, a, b)`"),
         (
             body("for (int i = 0; i < n; i++) { o[i] = 1; }"),
             "`for x in 0..n { … }`",
