@@ -47,6 +47,11 @@ use std::process::ExitCode;
 const STACK: usize = 256 << 20;
 const HELPERS_STACK: usize = 32 << 20;
 
+/// Searches and proofs make and drop millions of small nodes on several threads: with the C library's
+/// allocator they take 1.1 times as long.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let helpers = rayon::ThreadPoolBuilder::new().stack_size(HELPERS_STACK);
     // Where that is not possible, helpers have the usual stacks.
