@@ -114,8 +114,7 @@ impl BackEnd<MappedProgram> for Tiles<'_> {
             (mapped::Code::Function(code), _) => code,
         };
         let text = match (self.form, &machine.spelt) {
-            (TextForm::C, Some(spelt)) => return statements::c(machine, spelt, code, about),
-            (TextForm::C, None) => return c(machine, code, about),
+            (TextForm::C, _) => return c(machine, code, about),
             (TextForm::Assembly, Some(_)) => {
                 let isa = &machine.isa;
                 return Err(format!("programs of {isa} are C: `--emit c` writes them"));
@@ -237,11 +236,15 @@ pub(crate) fn assembly(abi: &Abi, name: &str, lines: impl Iterator<Item = String
 const BUFFER: u32 = 16;
 
 /// A function in C with the arguments of [`function`]: arrays of the kernel; buffers that the
-/// schedule has made are its own, so that it is not called twice at once.
+/// schedule has made are its own, so that it is not called twice at once. Its instructions are statements
+/// where the machine says how they are spelt, else assembly within it.
 ///
 /// # Errors
-/// A value that has no bits in its word.
+/// A value that has no bits in its word; an instruction that has no statement.
 pub fn c(machine: &Machine, program: &Function, about: &[String]) -> Result<Code, String> {
+    if let Some(spelt) = &machine.spelt {
+        return statements::c(machine, spelt, program, about);
+    }
     let notes = [
         "Arrays begin at multiples of 4. The accelerator and the processor share memory without",
         "coherence: a fence is needed before, and before the results are read.",
