@@ -7,7 +7,7 @@
 use crate::check::machine::{self, Compiler};
 use codegen_gen::back_end::{Code, Language};
 use codegen_gen::c::harness;
-use kernel::data::{Limits, fill, generate, numbers, shapes};
+use kernel::data::{Limits, fill, generate, numbers, ordinary, shapes};
 use kernel::eval::{self, Data};
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
@@ -99,7 +99,13 @@ pub fn run(
             Err(outcome) => return outcome,
         }
     }
-    let ran = drawn(largest.1).and_then(|data| once(kernel, &program, &data, largest.1, true));
+    let ran = drawn(largest.1).and_then(|data| {
+        let sizes = kernel
+            .sizes()
+            .map(|s| (s, data.sizes[&kernel.symbol_name(s)]));
+        let data = ordinary(kernel, &sizes.collect(), &mut numbers(largest.1));
+        once(kernel, &program, &data, largest.1, true)
+    });
     let seconds = match ran {
         Ok((_, seconds)) => seconds,
         Err(outcome) => return outcome,

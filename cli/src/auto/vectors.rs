@@ -9,7 +9,7 @@
 use super::sizes;
 use crate::assets;
 use crate::pipeline::{self, Settings};
-use kernel::data::{fill, numbers};
+use kernel::data::{numbers, ordinary};
 use kernel::eval::{self, Data};
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
@@ -265,7 +265,7 @@ fn timed(
         );
         return None;
     }
-    let data = fill(kernel, sizes, &mut numbers(1));
+    let data = ordinary(kernel, sizes, &mut numbers(1));
     let expected = match eval::run(kernel, &data) {
         Ok(expected) => expected,
         Err(error) => {

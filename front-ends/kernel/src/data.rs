@@ -321,11 +321,29 @@ pub fn generate(kernel: &Kernel, seed: u64, limits: &Limits) -> Option<Data> {
 
 /// Scalars and arrays for the given sizes.
 pub fn fill(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>, random: &mut Random) -> Data {
+    filled(kernel, sizes, random, Style::draw)
+}
+
+/// The same as programs mostly have it, for measurements: integers of any value, floats near 1. Processors
+/// may take a hundred times as long for subnormal floats, which products of any floats often are.
+pub fn ordinary(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>, random: &mut Random) -> Data {
+    filled(kernel, sizes, random, |elem, _| match elem.format() {
+        Some(_) => Style::Small,
+        None => Style::Uniform,
+    })
+}
+
+fn filled(
+    kernel: &Kernel,
+    sizes: &BTreeMap<Symbol, i64>,
+    random: &mut Random,
+    style: impl Fn(Elem, &mut Random) -> Style,
+) -> Data {
     let value = |s: Symbol| sizes.get(&s).copied().unwrap_or(0);
     let mut data = Data::default();
     let whole = reassociates(&kernel.body);
     let bits = takes_bits(kernel);
-    let draw = |elem: Elem, random: &mut Random| match Style::draw(random) {
+    let draw = |elem: Elem, random: &mut Random| match style(elem, random) {
         _ if whole && elem.format().is_some() => Style::Whole,
         _ if bits && elem.format().is_some() => Style::Small,
         style => style,
@@ -394,7 +412,7 @@ fn reassociates(body: &[Stmt]) -> bool {
 }
 
 impl Style {
-    fn draw(random: &mut Random) -> Style {
+    fn draw(_: Elem, random: &mut Random) -> Style {
         match random.below(8) {
             0..=3 => Style::Uniform,
             4 | 5 => Style::Edges,

@@ -49,3 +49,17 @@ fn sums_whose_order_is_open_are_exact() {
         }
     }
 }
+
+#[test]
+fn ordinary_floats_and_their_products_have_all_their_bits() {
+    let text =
+        "kernel k(n: size, s: f64, a: in f32[n], b: in u8[n], o: out f32[n]) requires n == 500 {}";
+    let (kernels, diagnostics) = check_source("k", text);
+    assert!(diagnostics.is_empty(), "{diagnostics:?}");
+    let sizes = kernels[0].sizes().map(|s| (s, 500)).collect();
+    let data = ordinary(&kernels[0], &sizes, &mut numbers(3));
+    let exponents = data.arrays["a"].iter().map(|v| (v >> 23 & 255) - 127);
+    assert!(exponents.into_iter().all(|e| (-8..8).contains(&e)));
+    let bytes: std::collections::BTreeSet<&i128> = data.arrays["b"].iter().collect();
+    assert!(bytes.len() > 200, "any byte");
+}
