@@ -199,17 +199,16 @@ impl<'k> TermBuilder<'k> {
     fn elem(&mut self, e: &Expr, j: Term, lanes: u32) -> Term {
         let elem = e.ty.elem;
         match &e.kind {
-            ExprKind::Const(values) => match &values[..] {
-                [value] => Term::bv(elem.bits(), *value),
-                _ => {
-                    let parts: Vec<Term> = values
-                        .iter()
-                        .rev()
-                        .map(|&v| Term::bv(elem.bits(), v))
-                        .collect();
-                    element(b::concat(&parts), j, elem)
-                }
-            },
+            ExprKind::Const(values) => {
+                let lane = match &values[..] {
+                    [value] => Term::bv(elem.bits(), *value),
+                    _ => {
+                        let parts = values.iter().rev().map(|&v| Term::bv(elem.bits(), v));
+                        element(b::concat(&parts.collect::<Vec<Term>>()), j, elem)
+                    }
+                };
+                truth(elem, lane)
+            }
             ExprKind::Scalar(id) => self.leaf(Source::Scalar(*id), e.ty, j, lanes),
             ExprKind::Register(id) => self.leaf(Source::Register(*id), e.ty, j, lanes),
             ExprKind::Load(access) => self.load(access, e.ty, j, lanes),
@@ -295,10 +294,15 @@ impl<'k> TermBuilder<'k> {
                 element(b::concat(&lanes), j, elem)
             }
         };
-        match elem {
-            Elem::Bool => b::eq(lane, Term::bv(1, 1)),
-            _ => lane,
-        }
+        truth(elem, lane)
+    }
+}
+
+/// An element of a register as its type has it: a bit is a truth value.
+fn truth(elem: Elem, lane: Term) -> Term {
+    match elem {
+        Elem::Bool => b::eq(lane, Term::bv(1, 1)),
+        _ => lane,
     }
 }
 

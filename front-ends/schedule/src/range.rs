@@ -305,14 +305,8 @@ fn decide_value(kernel: &Kernel, e: &mut Expr, facts: &Facts, left: &mut usize) 
         ExprKind::Apply(op, args) => {
             if let Some(truth) = holds(*op, args, facts) {
                 e.kind = ExprKind::Const(vec![i128::from(truth); e.ty.lanes as usize]);
-            } else if *op == Op::Select
-                && let ExprKind::Const(truth) = &args[0].kind
-                && let [first, rest @ ..] = &truth[..]
-                && rest.iter().all(|t| t == first)
-                && args[1].ty == e.ty
-                && args[2].ty == e.ty
-            {
-                *e = args.swap_remove(if *first != 0 { 1 } else { 2 });
+            } else if let Some(k) = chosen(*op, args).filter(|&k| args[k].ty == e.ty) {
+                *e = args.swap_remove(k);
             }
         }
         ExprKind::Load(access) => {
@@ -328,6 +322,28 @@ fn decide_value(kernel: &Kernel, e: &mut Expr, facts: &Facts, left: &mut usize) 
         }
         _ => {}
     });
+}
+
+/// Which operand a choice, a conjunction or a disjunction is, where a condition of it is decided.
+fn chosen(op: Op, args: &[Expr]) -> Option<usize> {
+    let truth = |e: &Expr| match &e.kind {
+        ExprKind::Const(lanes) => {
+            let (first, rest) = lanes.split_first()?;
+            rest.iter().all(|t| t == first).then_some(*first != 0)
+        }
+        _ => None,
+    };
+    let logical = args.iter().all(|a| a.ty.elem == Elem::Bool);
+    match (op, args) {
+        (Op::Select, [condition, _, _]) => truth(condition).map(|t| if t { 1 } else { 2 }),
+        // What is decided is the result, or has no say in it.
+        (Op::And | Op::Or, [a, b]) if logical => match (truth(a), truth(b)) {
+            (Some(t), _) => Some(usize::from(t == (op == Op::And))),
+            (_, Some(t)) => Some(usize::from(t != (op == Op::And))),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// The value of a comparison of indices, where it follows and no index wraps.

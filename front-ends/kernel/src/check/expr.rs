@@ -147,6 +147,11 @@ impl<'a> Checker<'a> {
                 );
                 None
             }
+            None if matches!(name, "true" | "false") => Some(Expr {
+                kind: ExprKind::Const(vec![i128::from(name == "true")]),
+                ty: Type::scalar(Elem::Bool),
+                span: e.span,
+            }),
             None => {
                 self.unknown_name(name, e.span);
                 None
@@ -413,7 +418,12 @@ impl<'a> Checker<'a> {
             return Some(apply(op, a.ty.elem, vec![a, b], e.span));
         }
         let mut args = vec![a, b];
+        let truth = args.iter().all(|a| a.ty.elem == Elem::Bool);
         let elem = match op {
+            B::Eq | B::Ne if truth => {
+                self.lanes_agree(&args, e.span)?;
+                Elem::Bool
+            }
             B::Rem | B::And | B::Or | B::Xor => self.same_type(&args, op.symbol(), e.span)?,
             _ => self.same_number(&args, op.symbol(), e.span)?,
         };
