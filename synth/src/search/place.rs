@@ -247,9 +247,12 @@ impl Placed {
             };
             return goal.with_element(element).expect("parts of lanes");
         }
+        // Beside a lane that matters any other may hold zeros.
         let together = |lanes: &[Option<Term>]| {
-            let all: Option<Vec<Term>> = lanes.iter().rev().copied().collect();
-            Some(semantics::build::concat(&all?))
+            let all = lanes.iter().rev();
+            let all = all.map(|lane| lane.unwrap_or(Term::bv(own, 0)));
+            let matters = lanes.iter().any(Option::is_some);
+            matters.then(|| semantics::build::concat(&all.collect::<Vec<Term>>()))
         };
         let groups = elements.chunks_exact((element / own) as usize);
         Goal {
