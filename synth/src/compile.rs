@@ -551,7 +551,7 @@ pub(crate) fn compile_window(
     let mut claims = None;
     let mut program = None;
     // Where the cheapest cannot be proved, what was found in another way may be.
-    for values in found.into_iter().chain(search.second.take()) {
+    for values in found.into_iter().chain(search.second_of(&goal)) {
         report.cost = search.estimate(&values).cost;
         let proof = Instant::now();
         let found = Found {

@@ -197,8 +197,8 @@ pub struct Search<'a> {
     /// The values made so far.
     pub graph: Program,
     estimator: Estimator<'a>,
-    /// Registers that hold the window too, found in another way: for when the cheaper ones cannot be proved.
-    pub second: Option<Vec<Value>>,
+    /// Registers that hold a goal too, found in another way: for when the cheaper ones cannot be proved.
+    second: Option<(Goal, Vec<Value>)>,
     /// What happened.
     pub report: SearchReport,
     solved: HashMap<(bool, Goal), Solved>,
@@ -323,7 +323,7 @@ impl<'a> Search<'a> {
         let (known, second) = (self.estimate(&found), self.second.take());
         Some(match self.carried_last(goal, &found, known) {
             Some(faster) => {
-                self.second = Some(found);
+                self.second = Some((goal.clone(), found));
                 faster
             }
             None => {
@@ -389,7 +389,7 @@ impl<'a> Search<'a> {
         let found = self.solve_plainly(goal, known);
         let found = self.in_two_stages(goal, found);
         let wholes = self.cover_wholes(goal).map(|(values, _)| values);
-        self.cheaper_registers(found, wholes)
+        self.cheaper_registers(goal, found, wholes)
     }
 
     fn solve_plainly(&mut self, goal: &Goal, known: bool) -> Option<Vec<Value>> {
@@ -404,7 +404,7 @@ impl<'a> Search<'a> {
         };
         self.bound = beside(self, &covered);
         let paired = self.in_paired_products(goal);
-        let covered = self.cheaper_registers(covered, paired);
+        let covered = self.cheaper_registers(goal, covered, paired);
         self.bound = beside(self, &covered);
         let covered = covered.map(|values| {
             let cost = self.estimate(&values);
@@ -432,7 +432,7 @@ impl<'a> Search<'a> {
         }
         match (covered, whole) {
             (Some((values, cost)), Some((value, other))) if cost <= other => {
-                self.second = Some(vec![value]);
+                self.second = Some((goal.clone(), vec![value]));
                 Some(values)
             }
             (None, Some((value, cost))) if self.moves_at_length(goal, value) => {
@@ -440,11 +440,14 @@ impl<'a> Search<'a> {
                 Some(apart.unwrap_or_else(|| vec![value]))
             }
             (covered, Some((value, _))) => {
-                self.second = covered.map(|(values, _)| values);
+                self.second = covered.map(|(values, _)| (goal.clone(), values));
                 Some(vec![value])
             }
             (Some((values, cost)), None) if !fits => {
                 let apart = self.solve_halves(goal, Some(cost));
+                if apart.is_some() {
+                    self.second = Some((goal.clone(), values.clone()));
+                }
                 Some(apart.unwrap_or(values))
             }
             (Some((values, _)), None) => Some(values),

@@ -7,8 +7,10 @@
 use super::Search;
 use crate::cost::Cost;
 use crate::estimate::Estimate;
+use crate::fragment::rebuild;
 use crate::goal::{Goal, leaf};
 use autoir::program::{Node, Value};
+use semantics::build;
 use semantics::term::Term;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -76,6 +78,13 @@ impl Search<'_> {
             };
             place.insert(value, moved);
         }
+        for (&value, &moved) in &place {
+            for claimed in self.claims.get(&value).cloned().unwrap_or_default() {
+                if let Some(claimed) = further.moved_goal(&claimed) {
+                    self.claim(moved, &claimed);
+                }
+            }
+        }
         let values: Vec<Value> = found.iter().map(|v| place[v]).collect();
         let part = second.elements.len() / values.len().max(1);
         for (k, &value) in values.iter().enumerate() {
@@ -129,6 +138,45 @@ impl Further {
             seen.insert((x, y));
         }
         same
+    }
+
+    /// A goal with its inputs read as much further on; none where one ends before.
+    fn moved_goal(&self, goal: &Goal) -> Option<Goal> {
+        let mut known = HashMap::new();
+        let moved = goal.elements.iter().map(|element| match element {
+            Some(t) => self.moved(*t, &mut known).map(Some),
+            None => Some(None),
+        });
+        Some(Goal {
+            element: goal.element,
+            elements: moved.collect::<Option<_>>()?,
+        })
+    }
+
+    fn moved(&self, t: Term, known: &mut HashMap<Term, Term>) -> Option<Term> {
+        if let Some(&done) = known.get(&t) {
+            return Some(done);
+        }
+        let moved = match leaf(t) {
+            Some((name, lo)) => {
+                let variable = t.children().next().unwrap_or(t);
+                let lo = self.of(name, lo)?;
+                let fits = lo + t.width() <= variable.width();
+                fits.then(|| build::extract(variable, lo, t.width()))?
+            }
+            None => {
+                let mut all = true;
+                let moved = rebuild(t, |child| {
+                    self.moved(child, known).unwrap_or_else(|| {
+                        all = false;
+                        child
+                    })
+                });
+                all.then_some(moved)?
+            }
+        };
+        known.insert(t, moved);
+        Some(moved)
     }
 
     fn of(&self, name: &str, lo: u32) -> Option<u32> {

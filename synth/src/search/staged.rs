@@ -52,13 +52,20 @@ impl Search<'_> {
             let cost = self.estimate(&[staged]).cost;
             self.tried("what is added first, in a register", Some(cost));
         }
-        self.cheaper_registers(found, staged.map(|staged| vec![staged]))
+        self.cheaper_registers(goal, found, staged.map(|staged| vec![staged]))
     }
 
-    /// The registers of a window that cost less; where these are the others, the first ones stay its second
+    /// What else was found for a goal, and not for a part of it.
+    pub(crate) fn second_of(&mut self, goal: &Goal) -> Option<Vec<Value>> {
+        let of_it = self.second.take_if(|(of, _)| of == goal);
+        of_it.map(|(_, values)| values)
+    }
+
+    /// The registers of a goal that cost less; where these are the others, the first ones stay its second
     /// choice.
     pub(super) fn cheaper_registers(
         &mut self,
+        goal: &Goal,
         found: Option<Vec<Value>>,
         other: Option<Vec<Value>>,
     ) -> Option<Vec<Value>> {
@@ -66,7 +73,8 @@ impl Search<'_> {
             (_, None) => found,
             (Some(values), Some(more)) if self.estimate(values) <= self.estimate(more) => found,
             _ => {
-                self.second = found.or(self.second.take());
+                let second = found.map(|found| (goal.clone(), found));
+                self.second = second.or(self.second.take());
                 other
             }
         }
