@@ -197,8 +197,8 @@ impl Fragment {
         self.leaves.iter().map(|l| lane_width(*l)).collect()
     }
 
-    /// What it does on the fixed inputs.
-    pub fn behaviour(&self) -> Behaviour {
+    /// What it does on the fixed inputs; nothing where it rests on more than its leaves.
+    pub fn behaviour(&self) -> Option<Behaviour> {
         let inputs: Vec<(String, u32)> = self
             .widths()
             .into_iter()
@@ -206,7 +206,7 @@ impl Fragment {
             .map(|(k, w)| (format!("@{k}"), w))
             .collect();
         let order: Vec<usize> = (0..inputs.len()).collect();
-        behaviours(self.term, &inputs, &[&order])[0]
+        tried(self.term, &inputs, &[&order])?.first().copied()
     }
 }
 
@@ -242,14 +242,21 @@ pub fn replace_below(t: Term, map: &mut HashMap<Term, Term>) -> Term {
 
 /// What a function does on the fixed inputs, for each of some orders: its input `k` gets those of position
 /// `order[k]`.
+///
+/// # Panics
+/// When it reads others.
 pub fn behaviours(term: Term, inputs: &[(String, u32)], orders: &[&[usize]]) -> Vec<Behaviour> {
+    tried(term, inputs, orders).expect("a function reads only its inputs")
+}
+
+/// The same; nothing where it reads others.
+fn tried(term: Term, inputs: &[(String, u32)], orders: &[&[usize]]) -> Option<Vec<Behaviour>> {
     let named = inputs.iter().map(|(name, width)| Input {
         name: name.clone(),
         sort: Sort::Bv(*width),
     });
     let named: Vec<Input> = named.collect();
-    let program =
-        CompiledTerms::compile(&[term], &named).expect("a function reads only its inputs");
+    let program = CompiledTerms::compile(&[term], &named).ok()?;
     let mut frame = program.frame(TESTS);
     let run = |order: &&[usize]| {
         for (k, (_, width)) in inputs.iter().enumerate() {
@@ -267,7 +274,7 @@ pub fn behaviours(term: Term, inputs: &[(String, u32)], orders: &[&[usize]]) -> 
         });
         crate::lanes::behaviour(head, program.output_words(&frame, 0))
     };
-    orders.iter().map(run).collect()
+    Some(orders.iter().map(run).collect())
 }
 
 /// The fixed inputs of a position: all pairs of edges for the first two, then a mixture.

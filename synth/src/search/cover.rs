@@ -650,7 +650,7 @@ impl Search<'_> {
         (cut, known): (&[Term], u64),
     ) -> Option<(u64, How)> {
         let library = Arc::clone(&choices.lane_library);
-        let piece = self.fragment(t, cut);
+        let piece = self.fragment(t, cut)?;
         for entry in library.find(piece.1) {
             self.report.matches += 1;
             let own = u64::from(library.ops[entry.op].cost) * PARTS;
@@ -686,16 +686,21 @@ impl Search<'_> {
         sum
     }
 
-    pub(super) fn fragment(&mut self, t: Term, cut: &[Term]) -> Rc<(Fragment, Behaviour)> {
+    /// The piece of a value above a border, and what it does; none where a value at the border is wider than
+    /// any element, as what is saturated may be, or where the value rests on others too.
+    pub(super) fn fragment(&mut self, t: Term, cut: &[Term]) -> Option<Rc<(Fragment, Behaviour)>> {
         let key = (t, cut.to_vec());
         if let Some(done) = self.memory.fragments.get(&key) {
-            return Rc::clone(done);
+            return Some(Rc::clone(done));
+        }
+        if cut.iter().any(|l| lane_width(*l) > u64::BITS) {
+            return None;
         }
         let piece = Fragment::new(t, cut);
-        let behaviour = piece.behaviour();
+        let behaviour = piece.behaviour()?;
         let made = Rc::new((piece, behaviour));
         self.memory.fragments.insert(key, Rc::clone(&made));
-        made
+        Some(made)
     }
 
     /// Whether an operation is equal to a piece; where it is not, the report says at what.

@@ -46,14 +46,14 @@ impl Search<'_> {
         };
         let cuts: Vec<Vec<Term>> = cuts.filter(inside).take(BORDERS).collect();
         for cut in cuts {
-            let of = self.fragment(t, &cut);
+            let of = self.fragment(t, &cut)?;
             if !is_plain(of.0.term) {
                 continue;
             }
             let mut found = Vec::new();
             for bound in bounds.into_iter().flatten() {
                 let piece = Fragment::new(bound, &cut);
-                let alike = is_over_its_leaves(&piece) && piece.behaviour() == of.1;
+                let alike = is_over_its_leaves(&piece) && piece.behaviour() == Some(of.1);
                 if alike && self.is_proved(piece.term, of.0.term) {
                     found.push(bound);
                 }

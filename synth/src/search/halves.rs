@@ -181,8 +181,10 @@ impl Search<'_> {
         };
         let known = self.memory.cuts.of(t).into_iter().any(|cut| {
             let piece = self.fragment(t, &cut);
-            let mut entries = library.find(piece.1).iter();
-            entries.any(|entry| leaves(library.ops[entry.op].candidate))
+            piece.is_some_and(|piece| {
+                let mut entries = library.find(piece.1).iter();
+                entries.any(|entry| leaves(library.ops[entry.op].candidate))
+            })
         });
         if !known {
             return None;

@@ -68,7 +68,9 @@ impl Search<'_> {
             let Some(identities) = width_of(&cut).and_then(Identities::of) else {
                 continue;
             };
-            let piece = self.fragment(t, &cut);
+            let Some(piece) = self.fragment(t, &cut) else {
+                continue;
+            };
             let Some(known) = identities.find(piece.1) else {
                 continue;
             };

@@ -83,7 +83,7 @@ impl Search<'_> {
     /// Whether one operation may compute a value of these.
     fn is_one_operation_of(&mut self, choices: &Choices, t: Term, of: &[Term]) -> bool {
         let piece = self.fragment(t, of);
-        !choices.lane_library.find(piece.1).is_empty()
+        piece.is_some_and(|piece| !choices.lane_library.find(piece.1).is_empty())
     }
 }
 

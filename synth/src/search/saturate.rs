@@ -200,7 +200,9 @@ impl Search<'_> {
                 continue;
             }
             let border: Vec<Term> = piece.border.iter().map(|c| graph.variable(*c)).collect();
-            let fragment = self.fragment(piece.term, &border);
+            let Some(fragment) = self.fragment(piece.term, &border) else {
+                continue;
+            };
             for entry in library.find(fragment.1) {
                 let op = &library.ops[entry.op];
                 let meaning = library.meaning(entry, &fragment.0);
