@@ -152,7 +152,7 @@ fn is_rare(code: OpCode, t: Term) -> bool {
     use OpCode as C;
     let w = t.sort().width();
     match code {
-        C::BvMul => w == Some(64) || doubled(t).is_some(),
+        C::BvMul => matches!(w, Some(8 | 64)) || doubled(t).is_some(),
         C::Abs => w == Some(64),
         C::BvAshr => matches!(w, Some(8 | 64)),
         C::Clz | C::Popcnt | C::Rotl | C::Rotr => true,

@@ -349,10 +349,12 @@ pub(crate) fn taken((term, inputs): &OperandFunction) -> Taken {
     found.into_iter().zip(given).collect()
 }
 
-/// Whether a function may be wanted of one value twice: squares, tests for a NaN.
+/// Whether a function may be wanted of one value twice: squares, tests for a NaN, doubles of bytes, which few
+/// machines shift or multiply. Wider elements are shifted and multiplied by other units than those that add.
 fn takes_twice(t: Term) -> bool {
     let twice = lanes::signature_of(OpCode::BvMul) | lanes::signature_of(OpCode::FUnord);
-    lanes::signature([t]) & twice != 0
+    let doubles = t.args_of(OpCode::BvAdd).is_some() && t.width() == 8;
+    doubles || lanes::signature([t]) & twice != 0
 }
 
 /// One value as both operands.

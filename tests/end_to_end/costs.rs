@@ -28,7 +28,11 @@ const LONG_SUMS: [Row; 1] = [("u8", "+u32", "select(a[x] > 100, u32(3), u32(1))"
 
 /// On `x86-64-v3`.
 #[rustfmt::skip]
-const LOOPS: [Row; 128] = [
+const LOOPS: [Row; 131] = [
+    // Bytes are multiplied by sums of themselves and by shifts, as no instruction does it.
+    ("u8", "u8", "max(b[x], a[x] * 3)", 32, 1.5),
+    ("u8", "u8", "max(b[x], a[x] * 12 + 1)", 32, 3.0),
+    ("i8", "i8", "select(b[x] == 7, b[x], a[x] + a[x])", 32, 1.5),
     // Rounded products with a factor that is a sum of products, and with one whose shift is taken together
     // with that of the product.
     ("i16", "i16", "rounding_mul_shr(a[x], rounding_mul_shr(b[x], 2592, 15) + rounding_mul_shr(a[x], 7363, 15), 15)", 16, 3.5),

@@ -33,6 +33,14 @@ pub(crate) fn simpler(op: Op, args: &[Term], t: Term) -> Vec<Term> {
             arithmetic_shift(args[0], args[1]),
             signed_shift(args[0], args[1]),
         ],
+        C::BvMul if w == 8 => {
+            let factors = constant_last([args[0], args[1]]);
+            vec![
+                scaled(factors),
+                nested(factors, false),
+                nested(factors, true),
+            ]
+        }
         C::BvMul if w == 64 => vec![
             scaled(constant_last([args[0], args[1]])),
             product(args[0], args[1]),
@@ -206,6 +214,38 @@ fn scaled((x, by): (Term, Term)) -> Option<Term> {
         });
     }
     sum
+}
+
+/// A product of narrow elements by a constant as Horner's scheme for its digits, doubled by sums: machines
+/// have few shifts of bytes. Digits are those of the non-adjacent form where they have signs.
+fn nested((x, by): (Term, Term), signed: bool) -> Option<Term> {
+    let mut rest = by.as_bits()?.to_u64()?;
+    let mut digits = Vec::new();
+    while rest > 0 {
+        let negative = signed && rest & 3 == 3;
+        digits.push(match (rest & 1, negative) {
+            (0, _) => 0,
+            (_, false) => 1,
+            (_, true) => -1,
+        });
+        rest = rest / 2 + u64::from(negative);
+    }
+    digits.truncate(x.width() as usize);
+    let (first, rest) = digits.split_last()?;
+    // The first is 0 where one past the width was.
+    if *first != 1 || rest.iter().filter(|d| **d != 0).count() >= MAX_DIGITS {
+        return None;
+    }
+    let mut sum = x;
+    for digit in rest.iter().rev() {
+        sum = two(OpCode::BvAdd, sum, sum)?;
+        sum = match digit {
+            0 => sum,
+            1 => two(OpCode::BvAdd, sum, x)?,
+            _ => two(OpCode::BvSub, sum, x)?,
+        };
+    }
+    Some(sum)
 }
 
 /// The low half of a product by those of halves.

@@ -580,16 +580,15 @@ impl Search<'_> {
             best = cheaper(best, self.same(e, choices, other));
         }
         if best.is_none() {
-            best = cheaper(
+            let in_parts = cheaper(
                 self.by_half_elements(e, choices, t),
                 self.by_counted_parts(e, choices, t),
             );
-        }
-        if best.is_none() {
             for &other in others.iter().flatten() {
                 choices.count(other);
                 best = cheaper(best, self.same(e, choices, other));
             }
+            best = cheaper(in_parts, best);
         }
         if best.is_none() {
             for (other, _) in by_upper_half(t) {
