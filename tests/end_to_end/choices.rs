@@ -149,3 +149,72 @@ fn a_product_by_a_constant_stays_one() {
     let code = std::fs::read_to_string(folder.path().join("k.s")).expect("it was written");
     assert!(code.contains("vpmullw"), "{code}");
 }
+
+#[test]
+fn decided_conditions_beside_others_choose_in_vectors() {
+    let conditions = [
+        "a[x] != 9 || i8(-128) >= i8(31)",
+        "i8(-128) < i8(31) || a[x] > 9",
+        "i16(3) > 4 && a[x] > 9",
+        "a[x] > 9 && !(u8(3) > 4)",
+        "!(i32(3) > 4)",
+        "(a[x] > 9 || u8(2) > 3) && (u8(1) < 2 && b[x] < 100)",
+        "(a[x] > 9) == (b[x] > 9)",
+        "(a[x] > 9) != (b[x] > 9 && true)",
+        "select(b[x] > 100, a[x] > 9, a[x] > -9 || false)",
+        "select(b[x] > 100, true, a[x] > 9) == true",
+    ];
+    let mut text = String::new();
+    for (k, condition) in conditions.iter().enumerate() {
+        text += &format!(
+            "kernel decided{k}(n: size, a: in i32[n], b: in u8[n], o: out u8[n]) {{
+  for x in 0..n {{ o[x] = select({condition}, b[x], u8(3)); }}
+}} schedule {{ vectorize x by 16; }}
+"
+        );
+    }
+    compiles(&text, "x86-64-v3");
+}
+
+#[test]
+fn parts_of_wider_lanes_beside_lanes_that_do_not_matter_are_computed() {
+    let mut text = String::new();
+    for lanes in [3, 7, 9, 17, 19, 33] {
+        text += &format!(
+            "kernel odd{lanes}(n: size, a: in u8[n], b: in u8[n], c: in u64[n], o: out u8[n], p: out u8[n]) {{
+  for x in 0..n {{ o[x] = select(c[x] == 0, a[x], b[x] >> 3); }}
+  for y in 0..n {{ p[y] = (a[y] * 37 >> 2) + (b[y] << 3); }}
+}} schedule {{ vectorize x by {lanes}; vectorize y by {lanes}; }}
+"
+        );
+    }
+    compiles(&text, "x86-64-v3");
+}
+
+/// The second register is the first one further on, and so are the steps that prove it.
+#[test]
+fn halves_that_are_alike_are_proved_by_the_same_steps() {
+    let text = "kernel strided(n: size, a: in u64[5*n], o: out u64[n], p: out i64[n]) {
+  for x in 0..n { o[x] = a[3*x] % 7; }
+  for y in 0..n { p[y] = i64(a[5*y]) / 13; }
+} schedule { vectorize x by 8; vectorize y by 8; }
+";
+    compiles(text, "x86-64-v3");
+}
+
+#[test]
+fn wide_elements_that_saturate_are_narrowed() {
+    let text =
+        "kernel sums(n: size, a: in i64[n], b: in u64[n], o: inout u32[1], p: inout u16[1]) {
+  for x in 0..n { o[0] = max(o[0], u32(sat_sub(a[x], i64(2915297363784540866)))); }
+  for y in 0..n { p[0] = max(p[0], u16(sat_add(b[y], u64(77)))); }
+} schedule { vectorize x by 4; vectorize y by 8; }
+";
+    compiles(text, "x86-64-v3");
+    // A choice that is decided within what is converted.
+    let text = "kernel converted(n: size, a: in f32[n + 3], b: in u64[n], o: out u64[n]) {
+  for x in 0..n { o[x] = u64_sat(select(b[x] > u64(18446744073709551615), a[x], a[x + 3])); }
+} schedule { vectorize x by 4; }
+";
+    compiles(text, "znver4");
+}
