@@ -32,6 +32,8 @@ const ROUNDS: usize = 2;
 /// The pieces that are kept for a class, and those of an operand that larger ones are made of.
 const MAX_PIECES: usize = 48;
 const INNER_PIECES: usize = 12;
+/// The pieces that are made of those of operands: all of three.
+const MAX_PRODUCTS: usize = 4_096;
 /// Changes of the choice that are tried.
 const MAX_TRIED: usize = 4_000;
 
@@ -397,7 +399,8 @@ fn by_turns(all: Vec<Piece>) -> Vec<Piece> {
     all.filter(|piece| seen.insert(piece.clone())).collect()
 }
 
-/// Each choice of one piece for each operand, where they do not rest on too many values.
+/// Choices of one piece for each operand, where they do not rest on too many values: what is made of many
+/// parts, as a register is of its lanes, has more than can be looked at.
 fn products(operands: &[Vec<Piece>]) -> Vec<(Vec<Class>, Vec<Term>)> {
     let mut all: Vec<(Vec<Class>, Vec<Term>)> = vec![Default::default()];
     for ways in operands {
@@ -411,6 +414,7 @@ fn products(operands: &[Vec<Piece>]) -> Vec<(Vec<Class>, Vec<Term>)> {
                 }
             }
         }
+        next.truncate(MAX_PRODUCTS);
         all = next;
     }
     all
