@@ -160,7 +160,8 @@ impl TargetOperations {
         masked.collect()
     }
 
-    /// The cheapest of what only moves data, at any address. Of those that cost the same, the first
+    /// The cheapest of what only moves data, at any address; what moves one float, which C has as an aligned
+    /// object in memory, only where there is nothing else. Of those that cost the same, the first
     /// that is written with the types of the target's registers, with the fewest features, and the
     /// shortest name (of names for one thing the longer are a compiler's own), the last of these.
     pub(crate) fn transfers(&self) -> &Transfers {
@@ -195,14 +196,21 @@ impl TargetOperations {
             }
             let cost = self.cost_of(&i);
             let name = (i.instruction.len(), Reverse(i.instruction.clone()));
-            let rank = (cost, !self.has_own_types(&i), i.features.len(), name);
+            let types = !self.has_own_types(&i);
+            let rank = (
+                moves_one_float(&i, transfer),
+                cost,
+                types,
+                i.features.len(),
+                name,
+            );
             let key = (transfer, moved_width(&i), i.width);
             if best.get(&key).is_none_or(|(known, ..)| rank < *known) {
                 best.insert(key, (rank, row, i));
             }
         }
         let read = |(key, (rank, row, i)): (_, (_, Row<'_>, _))| {
-            let (cost, ..): (Cost, bool, usize, (usize, Reverse<String>)) = rank;
+            let (_, cost, ..): (bool, Cost, bool, usize, (usize, Reverse<String>)) = rank;
             let (instance, _) = self.table.instruction(&row)?;
             Some((key, (Arc::new(instance), i, cost)))
         };
@@ -413,6 +421,16 @@ impl TargetOperations {
         };
         wanted.iter().map(one).collect()
     }
+}
+
+/// Whether an instruction moves a float, and nothing else, to or from memory.
+fn moves_one_float(instruction: &Implementation, transfer: Transfer) -> bool {
+    let (Transfer::Load(bits) | Transfer::Store(bits)) = transfer else {
+        return false;
+    };
+    let elements = instruction.operands.iter().map(|o| o.element);
+    let mut elements = elements.chain([instruction.element]);
+    elements.any(|element| element == Element::Float(bits))
 }
 
 /// The width of what an instruction moves: that of its widest operand that is no address and no
