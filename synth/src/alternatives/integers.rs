@@ -178,26 +178,30 @@ fn signed_shift(x: Term, by: Term) -> Option<Term> {
 /// How many shifts a product by a constant may take: by halves it takes two products.
 const MAX_DIGITS: usize = 3;
 
-/// A product by a constant as the sum of shifts of its digits in non-adjacent form (Reitwiesner,
-/// 1960), of which no other form with signs has fewer.
-fn scaled((x, by): (Term, Term)) -> Option<Term> {
-    use OpCode as C;
-    let mut rest = u128::from(by.as_bits()?.to_u64()?);
-    let w = x.width();
+/// The digits of a number that are not 0, lowest first: whether each is -1, and its place. Those of the
+/// non-adjacent form (Reitwiesner, 1960), of which no other form with signs has fewer, or without signs.
+/// Nothing where there are none, or too many.
+fn digits(number: Term, signed: bool) -> Option<Vec<(bool, u32)>> {
+    let mut rest = u128::from(number.as_bits()?.to_u64()?);
     let (mut digits, mut place) = (Vec::new(), 0);
     while rest > 0 {
         if rest & 1 == 1 {
-            let negative = rest & 2 == 2;
+            let negative = signed && rest & 2 == 2;
             rest = if negative { rest + 1 } else { rest - 1 };
             // What lies above the width is nothing.
-            digits.extend((place < w).then_some((negative, place)));
+            digits.extend((place < number.width()).then_some((negative, place)));
         }
         rest >>= 1;
         place += 1;
     }
-    if digits.is_empty() || digits.len() > MAX_DIGITS {
-        return None;
-    }
+    (1..=MAX_DIGITS).contains(&digits.len()).then_some(digits)
+}
+
+/// A product by a constant as the sum of shifts of its digits.
+fn scaled((x, by): (Term, Term)) -> Option<Term> {
+    use OpCode as C;
+    let w = x.width();
+    let mut digits = digits(by, true)?;
     // A positive digit first: nothing has to be negated then.
     digits.sort_unstable();
     let mut sum = None;
@@ -217,35 +221,25 @@ fn scaled((x, by): (Term, Term)) -> Option<Term> {
 }
 
 /// A product of narrow elements by a constant as Horner's scheme for its digits, doubled by sums: machines
-/// have few shifts of bytes. Digits are those of the non-adjacent form where they have signs.
+/// have few shifts of bytes.
 fn nested((x, by): (Term, Term), signed: bool) -> Option<Term> {
-    let mut rest = by.as_bits()?.to_u64()?;
-    let mut digits = Vec::new();
-    while rest > 0 {
-        let negative = signed && rest & 3 == 3;
-        digits.push(match (rest & 1, negative) {
-            (0, _) => 0,
-            (_, false) => 1,
-            (_, true) => -1,
-        });
-        rest = rest / 2 + u64::from(negative);
-    }
-    digits.truncate(x.width() as usize);
-    let (first, rest) = digits.split_last()?;
-    // The first is 0 where one past the width was.
-    if *first != 1 || rest.iter().filter(|d| **d != 0).count() >= MAX_DIGITS {
+    let digits = digits(by, signed)?;
+    let (&(negative, mut at), rest) = digits.split_last()?;
+    if negative {
         return None;
     }
+    let doubled = |sum: Term, times: u32| (0..times).try_fold(sum, |t, _| two(OpCode::BvAdd, t, t));
     let mut sum = x;
-    for digit in rest.iter().rev() {
-        sum = two(OpCode::BvAdd, sum, sum)?;
-        sum = match digit {
-            0 => sum,
-            1 => two(OpCode::BvAdd, sum, x)?,
-            _ => two(OpCode::BvSub, sum, x)?,
+    for &(negative, place) in rest.iter().rev() {
+        let add = if negative {
+            OpCode::BvSub
+        } else {
+            OpCode::BvAdd
         };
+        sum = two(add, doubled(sum, at - place)?, x)?;
+        at = place;
     }
-    Some(sum)
+    doubled(sum, at)
 }
 
 /// The low half of a product by those of halves.

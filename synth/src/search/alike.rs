@@ -78,9 +78,10 @@ impl Search<'_> {
             };
             place.insert(value, moved);
         }
+        let mut known = HashMap::new();
         for (&value, &moved) in &place {
             for claimed in self.claims.get(&value).cloned().unwrap_or_default() {
-                if let Some(claimed) = further.moved_goal(&claimed) {
+                if let Some(claimed) = further.moved_goal(&claimed, &mut known) {
                     self.claim(moved, &claimed);
                 }
             }
@@ -141,10 +142,9 @@ impl Further {
     }
 
     /// A goal with its inputs read as much further on; none where one ends before.
-    fn moved_goal(&self, goal: &Goal) -> Option<Goal> {
-        let mut known = HashMap::new();
+    fn moved_goal(&self, goal: &Goal, known: &mut HashMap<Term, Term>) -> Option<Goal> {
         let moved = goal.elements.iter().map(|element| match element {
-            Some(t) => self.moved(*t, &mut known).map(Some),
+            Some(t) => self.moved(*t, known).map(Some),
             None => Some(None),
         });
         Some(Goal {

@@ -46,7 +46,9 @@ impl Search<'_> {
         };
         let cuts: Vec<Vec<Term>> = cuts.filter(inside).take(BORDERS).collect();
         for cut in cuts {
-            let of = self.fragment(t, &cut)?;
+            let Some(of) = self.fragment(t, &cut) else {
+                continue;
+            };
             if !is_plain(of.0.term) {
                 continue;
             }
