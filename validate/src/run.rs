@@ -7,7 +7,7 @@
 use crate::check::machine::{self, Compiler};
 use codegen_gen::back_end::{Code, Language};
 use codegen_gen::c::harness;
-use kernel::data::{Limits, fill, generate, numbers, ordinary, shapes};
+use kernel::data::{Limits, fill, generate, numbers, ordinary, shapes, sizes};
 use kernel::eval::{self, Data};
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
@@ -84,13 +84,12 @@ pub fn run(
             Err(outcome) => return outcome,
         }
     }
-    let drawn = |seed| {
-        let none = "no sizes were found that satisfy `requires`";
-        generate(kernel, seed, &Limits::default()).ok_or_else(|| Outcome::Unsized(none.to_owned()))
-    };
+    let limits = Limits::default();
+    let none = || Outcome::Unsized("no sizes were found that satisfy `requires`".to_owned());
     for draw in 0..DRAWS {
         let seed = seed.wrapping_add(draw);
-        let ran = drawn(seed).and_then(|data| once(kernel, &program, &data, seed, false));
+        let drawn = generate(kernel, seed, &limits).ok_or_else(none);
+        let ran = drawn.and_then(|data| once(kernel, &program, &data, seed, false));
         match ran {
             Ok((compared, _)) => {
                 elements += compared;
@@ -99,12 +98,11 @@ pub fn run(
             Err(outcome) => return outcome,
         }
     }
-    let ran = drawn(largest.1).and_then(|data| {
-        let sizes = kernel
-            .sizes()
-            .map(|s| (s, data.sizes[&kernel.symbol_name(s)]));
-        let data = ordinary(kernel, &sizes.collect(), &mut numbers(largest.1));
-        once(kernel, &program, &data, largest.1, true)
+    let seed = largest.1;
+    let sized = sizes(kernel, &mut numbers(seed), &limits).ok_or_else(none);
+    let ran = sized.and_then(|sizes| {
+        let data = ordinary(kernel, &sizes, &mut numbers(seed));
+        once(kernel, &program, &data, seed, true)
     });
     let seconds = match ran {
         Ok((_, seconds)) => seconds,

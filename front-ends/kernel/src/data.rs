@@ -321,7 +321,7 @@ pub fn generate(kernel: &Kernel, seed: u64, limits: &Limits) -> Option<Data> {
 
 /// Scalars and arrays for the given sizes.
 pub fn fill(kernel: &Kernel, sizes: &BTreeMap<Symbol, i64>, random: &mut Random) -> Data {
-    filled(kernel, sizes, random, Style::draw)
+    filled(kernel, sizes, random, |_, random| Style::draw(random))
 }
 
 /// The same as programs mostly have it, for measurements: integers of any value, floats near 1. Processors
@@ -412,7 +412,7 @@ fn reassociates(body: &[Stmt]) -> bool {
 }
 
 impl Style {
-    fn draw(_: Elem, random: &mut Random) -> Style {
+    fn draw(random: &mut Random) -> Style {
         match random.below(8) {
             0..=3 => Style::Uniform,
             4 | 5 => Style::Edges,

@@ -560,11 +560,7 @@ impl<'a> Checker<'a> {
             );
             return None;
         }
-        let truth = a.ty.elem == Elem::Bool && b.ty.elem == Elem::Bool;
-        let elem = match truth {
-            true => Elem::Bool,
-            false => self.same_number(&[a.clone(), b.clone()], "select", e.span)?,
-        };
+        let elem = self.same_value(&[a.clone(), b.clone()], "select", e.span)?;
         let args = vec![condition, a, b];
         self.lanes_agree(&args, e.span)?;
         Some(apply(Op::Select, elem, args, e.span))

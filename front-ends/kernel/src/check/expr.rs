@@ -370,6 +370,15 @@ impl<'a> Checker<'a> {
         Some(elem)
     }
 
+    /// The one type of the operands: integers, floats or truth values.
+    pub(super) fn same_value(&mut self, args: &[Expr], what: &str, span: Span) -> Option<Elem> {
+        if !args.iter().all(|a| a.ty.elem == Elem::Bool) {
+            return self.same_number(args, what, span);
+        }
+        self.lanes_agree(args, span)?;
+        Some(Elem::Bool)
+    }
+
     /// The one type of the operands: integers or floats.
     pub(super) fn same_number(&mut self, args: &[Expr], what: &str, span: Span) -> Option<Elem> {
         let elem = args.first()?.ty.elem;
@@ -418,12 +427,8 @@ impl<'a> Checker<'a> {
             return Some(apply(op, a.ty.elem, vec![a, b], e.span));
         }
         let mut args = vec![a, b];
-        let truth = args.iter().all(|a| a.ty.elem == Elem::Bool);
         let elem = match op {
-            B::Eq | B::Ne if truth => {
-                self.lanes_agree(&args, e.span)?;
-                Elem::Bool
-            }
+            B::Eq | B::Ne => self.same_value(&args, op.symbol(), e.span)?,
             B::Rem | B::And | B::Or | B::Xor => self.same_type(&args, op.symbol(), e.span)?,
             _ => self.same_number(&args, op.symbol(), e.span)?,
         };
