@@ -178,8 +178,8 @@ struct Draw<'m> {
 }
 
 impl Draw<'_> {
-    fn below(&mut self, most: i64) -> i64 {
-        (self.random.next_bits() >> 1).rem_euclid(most as u64) as i64
+    fn below(&mut self, most: u64) -> i64 {
+        self.random.below(most) as i64
     }
 
     fn push(&mut self, name: &str, operands: &[i64]) {
@@ -228,7 +228,7 @@ fn drawn(machine: &Machine, n: usize, float: bool) -> Case {
         }
         draw.moves("tileloadd", ta, left.1, INPUTS);
         draw.moves("tileloadd", tb, right.1, INPUTS);
-        let product = products[draw.below(products.len() as i64) as usize];
+        let product = products[draw.random.index(products.len())];
         draw.push(product, &[td, ta, tb]);
         let kept = if draw.below(8) == 0 { 6 } else { td };
         if kept == 6 {
