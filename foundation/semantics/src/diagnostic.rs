@@ -241,15 +241,15 @@ pub fn suggest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(.., c)| c)
 }
 
-/// How far two names are apart; those of the same words in another order, `add_sat` and `sat_add`,
-/// not far.
+/// How far two names are apart; those of the same words in another order or in other letters, `add_sat` and
+/// `sat_add`, `TRUE` and `true`, not far.
 fn distance(a: &str, b: &str) -> usize {
     let words = |name: &str| {
         let mut all: Vec<String> = name.split('_').map(str::to_lowercase).collect();
         all.sort_unstable();
         all
     };
-    match a != b && a.contains('_') && words(a) == words(b) {
+    match a != b && words(a) == words(b) {
         true => 1,
         false => edit_distance(a, b),
     }

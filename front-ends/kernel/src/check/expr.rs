@@ -3,6 +3,7 @@
 //! In: expressions of the syntax tree and the element type wanted by what surrounds them
 //! (used for numbers only). Out: typed expressions.
 
+use super::scope::TRUTHS;
 use super::{Binding, Checker};
 use crate::ast::{self, BinaryOp, UnaryOp};
 use crate::literal;
@@ -147,8 +148,8 @@ impl<'a> Checker<'a> {
                 );
                 None
             }
-            None if matches!(name, "true" | "false") => Some(Expr {
-                kind: ExprKind::Const(vec![i128::from(name == "true")]),
+            None if TRUTHS.contains(&name) => Some(Expr {
+                kind: ExprKind::Const(vec![i128::from(name == TRUTHS[1])]),
                 ty: Type::scalar(Elem::Bool),
                 span: e.span,
             }),

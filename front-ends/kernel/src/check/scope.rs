@@ -11,6 +11,9 @@ use semantics::diagnostic::suggest;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+/// The constants of truth, by what they are as numbers: where nothing else is declared so.
+pub(super) const TRUTHS: [&str; 2] = ["false", "true"];
+
 /// What a name means.
 #[derive(Clone, Debug)]
 pub(super) enum Binding<'a> {
@@ -83,13 +86,14 @@ impl<'a> Scopes<'a> {
         self.0.iter().rev().find_map(|scope| scope.get(name))
     }
 
-    /// The visible name, built-in operation or conversion that differs least from `name`.
+    /// The visible name, built-in operation, conversion or truth value that differs least from `name`.
     pub(super) fn nearest(&self, name: &str) -> Option<String> {
         let visible = self.0.iter().flat_map(BTreeMap::keys).map(String::as_str);
         let built_in = super::call::OPERATIONS.iter().map(|o| o.name);
         let ways = |elem| ["", "_sat", "_bits"].map(|way| format!("{elem}{way}"));
         let conversions: Vec<String> = Elem::named().flat_map(ways).collect();
         let conversions = conversions.iter().map(String::as_str);
-        suggest(name, visible.chain(built_in).chain(conversions)).map(str::to_owned)
+        let all = visible.chain(built_in).chain(conversions).chain(TRUTHS);
+        suggest(name, all).map(str::to_owned)
     }
 }

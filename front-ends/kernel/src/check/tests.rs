@@ -751,6 +751,10 @@ fn what_other_languages_write_is_told_as_it_is_written_here() {
             body("o[x] = add_sat(a[x], a[x]);"),
             "did you mean `sat_add`?",
         ),
+        (
+            body("o[x] = select(a[x] > 3 == TRUE, a[x], 0);"),
+            "did you mean `true`?",
+        ),
         (body("o[x] = a[x] * 0.5;"), "`u8(f32(..) * 0.5)`"),
         (body("o[x] = u8(round(f32(a[x])));"), "`round_even(x)`"),
         (
