@@ -16,9 +16,13 @@ pub use planted::{Kind, made, plant, planted_times};
 #[cfg(debug_assertions)]
 mod planted {
     use crate::bits::Bits;
+    use crate::eval::{CompiledTerms, Input};
     use crate::op::{Op, OpCode};
+    use crate::random::Random;
     use crate::sort::Sort;
+    use crate::subst::free_vars_of;
     use crate::term::{Kind as Node, Term};
+    use crate::value::Value;
     use std::collections::HashSet;
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
     use std::sync::{PoisonError, RwLock};
@@ -52,6 +56,9 @@ mod planted {
         ];
     }
 
+    /// Inputs at which a changed term is compared with what it was.
+    const TRIED: usize = 200;
+
     /// Whether any fault is planted: almost never, and every rewrite asks.
     static ANY: AtomicBool = AtomicBool::new(false);
     static PLANTED: RwLock<Option<(String, Kind)>> = RwLock::new(None);
@@ -76,7 +83,7 @@ mod planted {
         }
         let planted = PLANTED.read().unwrap_or_else(PoisonError::into_inner);
         let kind = planted.as_ref().filter(|(name, _)| name == rule);
-        match kind.and_then(|(_, kind)| changed(to, *kind, &mut HashSet::new())) {
+        match kind.and_then(|(_, kind)| faulty(to, *kind)) {
             Some(other) => {
                 TIMES.fetch_add(1, Ordering::Relaxed);
                 other
@@ -85,23 +92,77 @@ mod planted {
         }
     }
 
-    /// A term with the first place changed at which that can be done; `seen` are those in which
-    /// it cannot.
-    fn changed(t: Term, kind: Kind, seen: &mut HashSet<Term>) -> Option<Term> {
+    /// A term with the first place changed at which that changes its value: twice an extension has no
+    /// sign, and what is changed there is no fault.
+    fn faulty(t: Term, kind: Kind) -> Option<Term> {
         if kind == Kind::Bit {
             return flipped(t);
         }
+        let at = |place: usize| changed(t, kind, &mut { place }, &mut HashSet::new());
+        (0..).map_while(at).find(|other| differs(t, *other))
+    }
+
+    /// Whether two terms have different values at some of the inputs that are tried; what cannot be
+    /// evaluated has.
+    fn differs(a: Term, b: Term) -> bool {
+        let input = |v: Term| {
+            Some(Input {
+                name: v.as_var()?.to_owned(),
+                sort: v.sort(),
+            })
+        };
+        let inputs: Option<Vec<Input>> = free_vars_of([a, b]).into_iter().map(input).collect();
+        let closed = a.binders() == 0 && b.binders() == 0;
+        let terms = inputs
+            .filter(|_| closed)
+            .and_then(|inputs| CompiledTerms::compile(&[a, b], &inputs).ok());
+        let Some(terms) = terms else { return true };
+        let mut random = Random::new(1);
+        (0..TRIED).any(|_| {
+            let values = terms
+                .inputs()
+                .iter()
+                .map(|input| value(&mut random, input.sort));
+            let values: Option<Vec<Value>> = values.collect();
+            values.is_none_or(|values| {
+                let results = terms.run(&values);
+                results[0] != results[1]
+            })
+        })
+    }
+
+    /// A value of a sort, of a few as often as of all: operands that are equal are inputs too.
+    fn value(random: &mut Random, sort: Sort) -> Option<Value> {
+        Some(match sort {
+            Sort::Bool => Value::Bool(random.below(2) == 1),
+            Sort::Int => Value::Int(random.below(70) as i64),
+            Sort::Bv(width) => Value::Bv(match random.below(6) {
+                0 => Bits::zero(width),
+                1 => Bits::one(width),
+                2 => Bits::ones(width),
+                _ => random.bits(width),
+            }),
+            Sort::Mem => return None,
+        })
+    }
+
+    /// A term changed where that can be done, behind so many such places; `seen` are the terms that are
+    /// behind it.
+    fn changed(t: Term, kind: Kind, places: &mut usize, seen: &mut HashSet<Term>) -> Option<Term> {
         if !seen.insert(t) {
             return None;
         }
         if let Some(here) = here(t, kind) {
-            return Some(here);
+            match places.checked_sub(1) {
+                Some(left) => *places = left,
+                None => return Some(here),
+            }
         }
         let (op, args) = t.as_app()?;
         let (at, other) = args
             .iter()
             .enumerate()
-            .find_map(|(k, &arg)| Some((k, changed(arg, kind, seen)?)))?;
+            .find_map(|(k, &arg)| Some((k, changed(arg, kind, places, seen)?)))?;
         let mut args = args.to_vec();
         args[at] = other;
         Term::raw_app(op, &args).ok()
@@ -130,10 +191,7 @@ mod planted {
         match kind {
             Kind::Exchanged => {
                 let last = args.len().checked_sub(2)?;
-                let same = args[last] == args[last + 1];
-                // Of one bit a difference is a sum.
-                let is_sum = op.code == OpCode::BvSub && t.width() == 1;
-                if same || is_sum || op.info().commutative {
+                if op.info().commutative {
                     return None;
                 }
                 args.swap(last, last + 1);
@@ -203,5 +261,27 @@ mod planted {
             _ if code == b => Some(a),
             _ => None,
         })
+    }
+}
+
+#[cfg(all(test, debug_assertions))]
+mod tests {
+    use super::{Kind, made, plant};
+    use crate::build as b;
+    use crate::sort::Sort;
+    use crate::term::Term;
+
+    #[test]
+    fn what_changes_no_value_is_no_fault() {
+        let x = Term::var("x", Sort::Bv(8));
+        // Twice an extension by one bit has no sign.
+        let doubled = b::mul(b::zext(b::extract(x, 0, 7), 8), Term::bv(8, 2));
+        plant("doubled", Kind::Sign);
+        assert_eq!(made("doubled", doubled), doubled);
+        // Behind it there is something that has one.
+        let half = b::zext(b::extract(x, 0, 4), 8);
+        let sum = b::add(doubled, half);
+        let signed = b::add(doubled, b::sext(b::extract(x, 0, 4), 8));
+        assert_eq!(made("doubled", sum), signed);
     }
 }
