@@ -14,6 +14,7 @@ mod ops;
 pub mod replay;
 mod share;
 mod term;
+mod turned;
 pub mod window;
 
 use crate::window::{Loop, Lowered, LoweredNode, Source, Store, Window};
@@ -110,7 +111,8 @@ struct Lowering {
 impl Lowering {
     fn block(&mut self, body: &[Stmt], facts: &Facts) -> Vec<LoweredNode> {
         let together = interleave::together(&mut self.kernel, body, self.active.is_some());
-        let mut body = share::loads(&mut self.kernel, together);
+        let body = share::loads(&mut self.kernel, together);
+        let mut body = turned::columns(&mut self.kernel, body, self.active.is_some());
         if let Some(found) = &mut self.common
             && let Some(formed) = common::parts(&mut self.kernel, &body)
         {

@@ -3,6 +3,7 @@
 mod buffers;
 mod computed;
 mod nests;
+mod turned;
 
 use expect_test::{Expect, expect};
 use kernel::read;
