@@ -229,3 +229,29 @@ fn kernels_of_every_kind_get_a_schedule() {
     let plain = "warning: no iterations of these loops became lanes";
     assert!(err.matches(plain).count() >= 2, "{err}");
 }
+
+#[test]
+fn transpositions_are_turned_in_blocks() {
+    let text = "kernel transposed(m: size, n: size, a: in u8[m, n], o: out u8[n, m]) {
+  for i in 0..n { for j in 0..m { o[i, j] = a[j, i]; } }
+}
+kernel written_by_columns(m: size, n: size, a: in f32[m, n], o: out f32[n, m]) {
+  for j in 0..m { for i in 0..n { o[i, j] = 2.0 * a[j, i]; } }
+}
+";
+    let kernel = written("transposed.kernel", &unseen(text));
+    let code_file = written("transposed.c", "");
+    let arguments = ["compile", &kernel, "--schedule", "auto", "-o", &code_file];
+    let (out, err, code) = run(&[&arguments[..], &["--target", "x86-64-v3", "--run"]].concat());
+    // What is left over at the edges may be computed element by element.
+    assert!(matches!(code, Some(0 | 3)), "{out}{err}");
+    assert!(
+        !out.contains("differs") && !err.contains("error"),
+        "{out}{err}"
+    );
+    for text in out.split("\nkernel ").skip(1) {
+        for part in ["    jam i by ", "    vectorize j by "] {
+            assert!(text.contains(part), "{part} in {text}");
+        }
+    }
+}

@@ -81,6 +81,9 @@ pub struct Found {
 const SIDE_BY_SIDE: [i64; 5] = [2, 3, 4, 6, 8];
 const WRITTEN_OUT: [i64; 3] = [2, 4, 8];
 
+/// The most columns that are turned in registers together.
+const BLOCK: i64 = 16;
+
 /// The most iterations of a loop of constant length that are written out, all of them.
 const SHORT: i64 = 8;
 
@@ -547,7 +550,19 @@ impl Climb<'_> {
             plan.vectors.insert(one.name.clone(), (lanes, Tail::Scalar));
             plan
         };
-        lanes.map(with).collect()
+        let plans: Vec<Plan> = lanes.map(with).collect();
+        let blocks = plans.iter().flat_map(|plan| in_blocks(plan, one));
+        let blocks: Vec<Plan> = blocks.filter(|plan| self.may_jam(plan, loops)).collect();
+        [plans, blocks].concat()
+    }
+
+    /// Whether nothing else is decided about the loops that are jammed, and they have as many iterations.
+    fn may_jam(&self, plan: &Plan, loops: &Loops) -> bool {
+        plan.jams.iter().all(|(name, by)| {
+            let one = loops.find(name).map(|l| &loops.all[l]);
+            let fits = one.is_some_and(|l| l.plain && l.constant.is_none_or(|n| n >= *by));
+            fits && !plan.vectors.contains_key(name) && !is_given(&plan.shape, name)
+        })
     }
 
     /// The plans that are reached from one by changing one choice at a time; the best first.
@@ -621,6 +636,19 @@ impl Climb<'_> {
         }
         plans
     }
+}
+
+/// Plans in which lanes that are columns of something go with as many of these side by side as a block has that
+/// is turned in registers.
+fn in_blocks(plan: &Plan, one: &crate::loops::Loop) -> Vec<Plan> {
+    let lanes = plan.vectors.get(&one.name).map_or(0, |(lanes, _)| *lanes);
+    let with = |around: &String| {
+        let mut plan = plan.clone();
+        plan.jams
+            .insert(around.clone(), i64::from(lanes).min(BLOCK));
+        plan
+    };
+    one.columns.iter().map(with).collect()
 }
 
 /// A plan with another tail.

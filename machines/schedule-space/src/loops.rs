@@ -31,6 +31,9 @@ pub struct Loop {
     pub far: usize,
     /// How many go to a neighbour or nearly so.
     pub near: usize,
+    /// Loops around it that move to a neighbour what it moves elsewhere: it goes through columns, and they
+    /// from one to the next.
+    pub columns: BTreeSet<String>,
     /// Arrays of which it accumulates in an element that it does not move.
     pub adds_to: BTreeSet<String>,
     /// What its own statements write, in order; loops by their names.
@@ -61,6 +64,7 @@ impl Loops {
         let mut walk = Walk {
             kernel,
             values: sizes.clone(),
+            around: Vec::new(),
             loops: Loops::default(),
         };
         for (at, stmt) in kernel.body.iter().enumerate() {
@@ -99,6 +103,8 @@ impl Loops {
 struct Walk<'k> {
     kernel: &'k Kernel,
     values: BTreeMap<Symbol, i64>,
+    /// The loops around what is looked at, outer ones first.
+    around: Vec<Symbol>,
     loops: Loops,
 }
 
@@ -130,6 +136,7 @@ impl Walk<'_> {
             parts: f.body.iter().filter_map(|s| self.part(s)).collect(),
             ..Loop::default()
         });
+        self.around.push(f.var);
         for stmt in &f.body {
             if let Stmt::For(inner) = stmt
                 && let Some(inner) = self.enter(inner, Some(at))
@@ -137,6 +144,7 @@ impl Walk<'_> {
                 self.loops.all[at].inner.push(inner);
             }
         }
+        self.around.pop();
         self.look(f, at);
         Some(at)
     }
@@ -164,7 +172,14 @@ impl Walk<'_> {
                 match self.moved(access, f.var) {
                     Moved::Not => {}
                     Moved::Near => found.near += 1,
-                    Moved::Far => found.far += 1,
+                    Moved::Far => {
+                        found.far += 1;
+                        let next = |l: &&Symbol| matches!(self.moved(access, **l), Moved::Near);
+                        let columns = self.around.iter().filter(next);
+                        found
+                            .columns
+                            .extend(columns.map(|l| self.kernel.symbol_name(*l)));
+                    }
                 }
             });
             if let Some(value) = self.kernel.value(stmt) {
