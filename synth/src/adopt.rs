@@ -7,8 +7,8 @@
 //! or nothing: a search's own never stands in its place.
 
 use crate::compile::{
-    Compiled, Given, Options, Outcome, Shape, WindowReport, compile_window, fits, is_scalar,
-    prepared,
+    Compiled, Given, Options, Outcome, Shape, Sought, WindowReport, compile_window, fits,
+    is_scalar, prepared,
 };
 use crate::estimate::WindowInput;
 use crate::lanes::Counterexamples;
@@ -172,7 +172,7 @@ fn by_steps(
     let known = Counterexamples::default();
     let given = Given {
         known: &known,
-        below: None,
+        sought: Sought::Any,
         with_claims: true,
     };
     let candidates = operations.candidates();

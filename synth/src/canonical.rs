@@ -33,7 +33,9 @@ impl ExtensionSinking {
             return done;
         }
         let inner = rebuild(t, |child, _| self.visit(child));
-        let other = plain::plainer(inner).or_else(|| decided(inner, &mut self.ranges));
+        let other = plain::plainer(inner)
+            .or_else(|| decided(inner, &mut self.ranges))
+            .or_else(|| zeros_above(inner, &mut self.ranges));
         let out = match other.filter(|other| *other != inner) {
             Some(other) => self.visit(other),
             None => {
@@ -44,6 +46,14 @@ impl ExtensionSinking {
         self.memo.insert(t, out);
         out
     }
+}
+
+/// Bits of a value above all that it can be.
+fn zeros_above(t: Term, ranges: &mut Ranges) -> Option<Term> {
+    let args = t.args_of(OpCode::Extract)?;
+    let lo = u32::try_from(args[1].as_int()?).ok()?;
+    let (least, most) = ranges.of(args[0]);
+    (least >= 0 && lo > 0 && most >> lo == 0).then(|| b::zero(t.width()))
 }
 
 /// An absolute difference, however it is written, as a choice between the two differences: the

@@ -31,7 +31,7 @@ use semantics::subst::replace_vars;
 use semantics::term::Term;
 use smt::prover::Prover;
 use smt::verdict::{Evidence, Reason, Verdict};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 use store::object::Store;
@@ -152,18 +152,11 @@ pub fn compile(
     let mut choice = Choice {
         windows: &windows,
         dealt: &dealt,
-        alike: Vec::new(),
+        alike: BTreeMap::new(),
         solved: BTreeMap::new(),
         operations,
     };
-    work.solve(&vec![None; own], done, &mut choice);
-    // Those that are as good have to cost less.
-    let mut below = Vec::new();
-    for k in (0..own).filter(|&k| !dealt[k].is_empty()) {
-        let most = choice.sum(k);
-        below.extend(dealt[k].clone().map(|_| most));
-    }
-    work.solve(&below, &|_| {}, &mut choice);
+    let least = work.solve_all(own, done, &mut choice);
     let mut compiled = Compiled {
         windows: Vec::new(),
         programs: Vec::new(),
@@ -171,7 +164,7 @@ pub fn compile(
     };
     for k in 0..own {
         let (window, program, report) = choice.of(k);
-        if choice.alike[k] != k {
+        if least.contains(&k) || choice.alike[&k] != k {
             done(&report);
         }
         compiled.programs.push(program);
@@ -192,43 +185,74 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Solves the windows that come next, each by what is known of its shape or by a search for what
-    /// costs less than `below`.
+    /// Solves the first so many windows, with those that are as good as some of them; those of them that cost the
+    /// least that any can.
+    fn solve_all(
+        self,
+        own: usize,
+        done: &(dyn Fn(&WindowReport) + Sync),
+        choice: &mut Choice<'_>,
+    ) -> BTreeSet<usize> {
+        // Where one of several that are as good costs the least that any can, nothing is searched for.
+        let several = |k: &usize| !choice.dealt[*k].is_empty();
+        let group = |k: usize| std::iter::once(k).chain(choice.dealt[k].clone());
+        let all = (0..own).filter(several).flat_map(group);
+        let all: Vec<(usize, Sought)> = all.map(|k| (k, Sought::Least)).collect();
+        self.solve(&all, &|_| {}, choice);
+        choice.leave_out_unsolved();
+        let solved = |k: &usize| group(*k).any(|k| choice.has(k));
+        let least: BTreeSet<usize> = (0..own).filter(solved).collect();
+        let open = || (0..own).filter(|k| !least.contains(k));
+        let any: Vec<(usize, Sought)> = open().map(|k| (k, Sought::Any)).collect();
+        self.solve(&any, done, choice);
+        // Those that are as good have to cost less.
+        let mut others = Vec::new();
+        for k in open().filter(several) {
+            let below = Sought::Below(choice.sum(k));
+            others.extend(choice.dealt[k].clone().map(|other| (other, below)));
+        }
+        self.solve(&others, &|_| {}, choice);
+        least
+    }
+
+    /// Solves windows, each by what is known of its shape or by a search.
     fn solve(
         self,
-        below: &[Option<Cost>],
+        which: &[(usize, Sought)],
         done: &(dyn Fn(&WindowReport) + Sync),
         choice: &mut Choice<'_>,
     ) {
-        let from = choice.alike.len();
-        let windows = &self.windows[from..from + below.len()];
-        let shapes = windows.iter().zip(below);
-        let shapes: Vec<Shape> = shapes
-            .map(|(window, &below)| Shape {
-                below,
+        let windows: Vec<&Window> = which.iter().map(|(k, _)| &self.windows[*k]).collect();
+        let shapes = windows
+            .iter()
+            .zip(which)
+            .map(|(window, &(_, sought))| Shape {
+                sought,
                 ..Shape::of(window)
-            })
-            .collect();
+            });
+        let shapes: Vec<Shape> = shapes.collect();
         let mut first: HashMap<&Shape, usize> = HashMap::new();
         let alike: Vec<usize> = (0..shapes.len())
             .map(|k| *first.entry(&shapes[k]).or_insert(k))
             .collect();
-        let solved = self.solve_shapes(windows, &shapes, &alike, done);
-        choice.alike.extend(alike.iter().map(|k| from + k));
-        let moved = solved.into_iter().map(|(k, found)| (from + k, found));
+        let solved = self.solve_shapes(&windows, &shapes, &alike, done);
+        let places = which.iter().zip(&alike);
+        let places = places.map(|((k, _), &first)| (*k, which[first].0));
+        choice.alike.extend(places);
+        let moved = solved.into_iter().map(|(k, found)| (which[k].0, found));
         choice.solved.extend(moved);
     }
 
     /// The first window of each shape.
     fn solve_shapes(
         self,
-        windows: &[Window],
+        windows: &[&Window],
         shapes: &[Shape],
         alike: &[usize],
         done: &(dyn Fn(&WindowReport) + Sync),
     ) -> BTreeMap<usize, Solved> {
         let firsts = || (0..windows.len()).filter(|&k| alike[k] == k);
-        let new: Vec<usize> = firsts().filter(|&k| !is_scalar(&windows[k])).collect();
+        let new: Vec<usize> = firsts().filter(|&k| !is_scalar(windows[k])).collect();
         let book = Book::open(
             self.store,
             self.operations,
@@ -240,8 +264,8 @@ impl Work<'_> {
         let mut solved: BTreeMap<usize, Solved> = BTreeMap::new();
         let mut open = Vec::new();
         for k in firsts() {
-            let known = match is_scalar(&windows[k]) {
-                true => Some((None, WindowReport::scalar(&windows[k]))),
+            let known = match is_scalar(windows[k]) {
+                true => Some((None, WindowReport::scalar(windows[k]))),
                 false => book.found(k),
             };
             match known {
@@ -260,11 +284,11 @@ impl Work<'_> {
         let (found, claims) = in_waves(&open, |k, known| {
             let given = Given {
                 known,
-                below: shapes[k].below,
+                sought: shapes[k].sought,
                 with_claims: shares,
             };
             let candidates = self.operations.candidates();
-            let found = compile_window(&windows[k], candidates, self.prover, self.options, given);
+            let found = compile_window(windows[k], candidates, self.prover, self.options, given);
             done(&found.1);
             found
         });
@@ -307,22 +331,34 @@ struct Choice<'a> {
     windows: &'a [Window],
     /// For each window those that are as good.
     dealt: &'a [Range<usize>],
-    /// For each window the first of its shape.
-    alike: Vec<usize>,
+    /// For each window that was looked at the first of its shape.
+    alike: BTreeMap<usize, usize>,
     solved: BTreeMap<usize, Solved>,
     operations: &'a TargetOperations,
 }
 
 impl Choice<'_> {
     fn cost(&self, k: usize) -> Cost {
-        let (program, report) = &self.solved[&self.alike[k]];
+        let (program, report) = &self.solved[&self.alike[&k]];
         program.as_ref().map_or(Cost::MAX, |_| report.cost)
+    }
+
+    /// Whether a window was looked at.
+    fn has(&self, k: usize) -> bool {
+        self.alike.contains_key(&k)
+    }
+
+    /// Windows without a program are as if nobody had looked at them.
+    fn leave_out_unsolved(&mut self) {
+        let solved = &self.solved;
+        self.alike.retain(|_, first| solved[first].0.is_some());
+        self.solved.retain(|_, (program, _)| program.is_some());
     }
 
     /// What the operations of a window's program count for together, where it has one.
     fn sum(&self, k: usize) -> Option<Cost> {
-        let (program, _) = &self.solved[&self.alike[k]];
-        let inputs = || WindowInput::of(&self.windows[self.alike[k]]);
+        let (program, _) = &self.solved[&self.alike[&k]];
+        let inputs = || WindowInput::of(&self.windows[self.alike[&k]]);
         program.as_ref().map(|p| self.operations.sum(p, &inputs()))
     }
 
@@ -330,8 +366,9 @@ impl Choice<'_> {
     /// cost clearly less.
     fn of(&self, k: usize) -> (Window, Option<Program>, WindowReport) {
         let others = std::iter::once(k).chain(self.dealt[k].clone());
+        let others = others.filter(|&k| self.has(k));
         let chosen = others.min_by_key(|&k| self.cost(k)).unwrap_or(k);
-        let (window, first) = (&self.windows[chosen], self.alike[chosen]);
+        let (window, first) = (&self.windows[chosen], self.alike[&chosen]);
         let (program, report) = &self.solved[&first];
         let mut report = report.clone();
         if first != k {
@@ -420,8 +457,19 @@ pub struct Shape {
     pub whole: bool,
     /// The result over the operands by number.
     pub term: Term,
-    /// What a program has to cost less than to be of use, where something is known.
-    pub below: Option<Cost>,
+    /// What is looked for.
+    pub sought: Sought,
+}
+
+/// What is looked for in a window.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Sought {
+    /// A program, the cheaper the better.
+    Any,
+    /// One than which none takes less of the machine.
+    Least,
+    /// One that costs less than another, where one is known.
+    Below(Option<Cost>),
 }
 
 impl Shape {
@@ -445,7 +493,7 @@ impl Shape {
             output: (window.output.elem.bits(), window.output.lanes),
             whole: is_whole(window),
             term: replace_vars(window.term, &map),
-            below: None,
+            sought: Sought::Any,
         }
     }
 }
@@ -486,8 +534,8 @@ pub(crate) fn tails(nodes: &[LoweredNode]) -> Vec<usize> {
 pub(crate) struct Given<'a> {
     /// What has refuted candidates before.
     pub known: &'a Counterexamples,
-    /// What a program has to cost less than, where something is known.
-    pub below: Option<Cost>,
+    /// What is looked for.
+    pub sought: Sought,
     /// Whether what the steps of the proof rest on is wanted.
     pub with_claims: bool,
 }
@@ -517,9 +565,9 @@ pub(crate) fn compile_window(
             memory: options.memory,
         },
         lane_evaluations: options.lane_evaluations,
-        goals: match given.below {
-            Some(_) => options.goals / FEWER_GOALS,
-            None => options.goals,
+        goals: match given.sought {
+            Sought::Below(Some(_)) => options.goals / FEWER_GOALS,
+            _ => options.goals,
         },
         matches: MATCHES,
         grammar: options.grammar,
@@ -532,9 +580,15 @@ pub(crate) fn compile_window(
         limits,
         given.known.clone(),
     );
-    search.look_below(given.below);
     let goal = goal_of(window, &candidates.widths);
-    let mut found = search.solve_registers(&goal);
+    let mut found = match given.sought {
+        Sought::Least => search.least_registers(&goal),
+        Sought::Any => search.solve_registers(&goal),
+        Sought::Below(bound) => {
+            search.look_below(bound);
+            search.solve_registers(&goal)
+        }
+    };
     // What is read as a whole is not put together in memory.
     if is_whole(window) {
         found = found.map(|values| search.in_widest(values, &goal));

@@ -10,7 +10,7 @@
 pub mod identities;
 
 use crate::candidates::{Candidate, Candidates};
-use crate::compile::{Given, Options, Outcome, compile_window};
+use crate::compile::{Given, Options, Outcome, Sought, compile_window};
 use crate::cost::Cost;
 use crate::estimate::{Estimator, WindowInput};
 use crate::lanes::Counterexamples;
@@ -125,7 +125,7 @@ pub fn reached(
     let window = &probe.window;
     let given = Given {
         known: &known,
-        below: None,
+        sought: Sought::Any,
         with_claims: false,
     };
     let (program, report, _) = compile_window(window, candidates, prover, options, given);

@@ -19,7 +19,7 @@ use store::object::{Key, Kind};
 /// What was found for windows. The version is raised when the search changes what it finds.
 pub(crate) const WINDOWS: Kind = Kind {
     name: "windows",
-    version: 74,
+    version: 75,
     most: None,
 };
 
@@ -33,8 +33,8 @@ pub(crate) fn setting(operations: &TargetOperations, options: Options) -> String
 pub(crate) fn key(setting: &str, shape: &Shape, digests: &mut Digests) -> Key {
     let registers = format!("{:?} {:?} {}", shape.inputs, shape.output, shape.whole);
     let term = digests.of(shape.term).to_string();
-    let below = shape.below.map_or(String::new(), |cost| cost.to_string());
-    Key::of([setting, &registers, &term, &below])
+    let sought = format!("{:?}", shape.sought);
+    Key::of([setting, &registers, &term, &sought])
 }
 
 /// A program over inputs that are called by their numbers.

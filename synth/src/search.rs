@@ -30,6 +30,7 @@ mod halves;
 mod identified;
 mod in_words;
 mod lanewise;
+mod least;
 mod limits;
 mod loads;
 mod matrices;
@@ -94,6 +95,8 @@ const SMALL: u32 = 24;
 /// operations, and with how many goals each.
 const LOW_BOUNDS: [Cost; 3] = [4, 12, 36];
 const LOW_GOALS: usize = 256;
+/// Goals that are spent on what may cost less than one instruction that computes a window.
+const BESIDE_ONE: usize = 512;
 /// Matches of instructions after which no further goal is looked at.
 pub(crate) const MATCHES: usize = 200_000;
 /// Depth of operands below operands.
@@ -316,6 +319,9 @@ impl<'a> Search<'a> {
         if self.is_beyond(goal) {
             return None;
         }
+        if let Some(found) = self.joined_to_one(goal) {
+            return Some(found);
+        }
         let found = self.solve_at_any_width(goal)?;
         if !self.estimator.waits(&self.graph, &found) {
             return Some(found);
@@ -352,27 +358,18 @@ impl<'a> Search<'a> {
 
     fn solve_in_registers(&mut self, goal: &Goal) -> Option<Vec<Value>> {
         let fits = goal.width() <= self.candidates.widths.widest();
-        let defined = self
-            .defined(goal)
-            .filter(|(value, _)| self.is_least(*value));
-        if let Some((value, _)) = defined {
-            self.claim(value, goal);
-            self.tried("by one instruction", Some(self.estimate(&[value]).cost));
+        let (outer, all) = (self.bound, self.limits.goals);
+        let one = self.one_instruction(goal);
+        if let Some((value, _)) = one.filter(|(value, _)| self.is_enough(goal, *value)) {
             return Some(vec![value]);
         }
-        let computed = self.computed(goal, self.bound);
-        if let Some((value, cost)) = computed {
-            self.claim(value, goal);
-            self.tried("by one instruction, written otherwise", Some(cost));
-            if self.is_least(value) {
-                return Some(vec![value]);
-            }
+        if let Some((_, cost)) = one {
+            self.bound = outer.min(cost);
+            self.limits.goals = all.min(self.report.goals + BESIDE_ONE);
         }
-        let outer = self.bound;
-        self.bound = computed.map_or(outer, |(_, cost)| outer.min(cost));
-        let further = self.solve_further(goal, fits && computed.is_some());
-        self.bound = outer;
-        match (computed, further) {
+        let further = self.solve_further(goal, fits && one.is_some());
+        (self.bound, self.limits.goals) = (outer, all);
+        match (one, further) {
             (Some((value, _)), Some(values)) => {
                 let cheaper = self.estimate(&values) < self.estimate(&[value]);
                 Some(if cheaper { values } else { vec![value] })

@@ -28,7 +28,13 @@ const LONG_SUMS: [Row; 1] = [("u8", "+u32", "select(a[x] > 100, u32(3), u32(1))"
 
 /// On `x86-64-v3`.
 #[rustfmt::skip]
-const LOOPS: [Row; 131] = [
+const LOOPS: [Row; 136] = [
+    // Bytes are added eight at a time in wide lanes, and signed ones by products with ones.
+    ("u8", "+u32", "u32(a[x])", 64, 3.0),
+    ("u8", "+u16", "u16(a[x])", 64, 3.0),
+    ("u8", "+u64", "u64(a[x])", 64, 3.0),
+    ("u8", "+u32", "u32(absd(a[x], b[x]))", 64, 4.0),
+    ("i16", "+i32", "i32(a[x])", 32, 3.0),
     // Bytes are multiplied by sums of themselves and by shifts, as no instruction does it.
     ("u8", "u8", "max(b[x], a[x] * 3)", 32, 1.5),
     ("u8", "u8", "max(b[x], a[x] * 12 + 1)", 32, 3.0),

@@ -17,6 +17,18 @@ use semantics::sort::Sort;
 use semantics::term::Term;
 use std::collections::BTreeMap;
 
+/// How lanes that are added up are dealt to those of the result.
+#[derive(Clone, Copy)]
+enum Dealt {
+    /// To one after the other, so many neighbours at a time.
+    InTurn(u32),
+    /// All that so many lanes would get to the first of them.
+    Gathered(u32),
+}
+
+/// The most bits of lanes of which the first gets all.
+const GATHERED: u32 = 64;
+
 /// Builds the term of one window.
 pub(super) struct TermBuilder<'k> {
     kernel: &'k Kernel,
@@ -27,9 +39,8 @@ pub(super) struct TermBuilder<'k> {
     facts: Option<&'k Facts>,
     inputs: Vec<Input>,
     memo: BTreeMap<(Id, Term, u32), Term>,
-    /// The lanes of results to which lanes are dealt in turn, and how many neighbours at a time;
-    /// all neighbours are together otherwise.
-    in_turn: Option<[u32; 2]>,
+    /// The lanes of results to which lanes are dealt, and how; all neighbours are together otherwise.
+    dealt: Option<(u32, Dealt)>,
 }
 
 impl<'k> TermBuilder<'k> {
@@ -46,7 +57,7 @@ impl<'k> TermBuilder<'k> {
             facts,
             inputs: Vec::new(),
             memo: BTreeMap::new(),
-            in_turn: None,
+            dealt: None,
         }
     }
 
@@ -68,18 +79,41 @@ impl<'k> TermBuilder<'k> {
         b::map(ty.lanes, body)
     }
 
-    /// The same, with lanes that are reduced to those of the result dealt to them in turn: one at
-    /// a time, two, four, …
+    /// The same, with lanes that are reduced to those of the result dealt to them in turn, one at
+    /// a time, two, four, …; and with sums of narrower elements in every second lane, every fourth, …, as
+    /// instructions leave them that add many neighbours in a wide lane.
     pub(super) fn dealt(&mut self, value: &Expr, ty: Type, old: &Option<Source>) -> Vec<Term> {
         let mut terms = Vec::new();
         let most = self.most_reduced(value, ty.lanes);
-        for together in (0..).map(|k| 1 << k).take_while(|&n| n < most) {
+        let doubled = |from: u32| std::iter::successors(Some(from), |n| n.checked_mul(2));
+        let in_turn = doubled(1).take_while(|&n| n < most).map(Dealt::InTurn);
+        let room = |n: &u32| n * ty.elem.bits() <= GATHERED && *n <= ty.lanes;
+        let gathered = doubled(2).take_while(room).map(Dealt::Gathered);
+        let adds = most > 1 && self.adds_extended(value);
+        let gathered = gathered.filter(|_| adds);
+        for dealt in in_turn.chain(gathered) {
             self.memo.clear();
-            self.in_turn = Some([ty.lanes, together]);
+            self.dealt = Some((ty.lanes, dealt));
             terms.push(self.statement(value, ty, old.clone()));
         }
-        self.in_turn = None;
+        self.dealt = None;
         terms
+    }
+
+    /// Whether all that is reduced are sums of integers that were narrower.
+    fn adds_extended(&self, value: &Expr) -> bool {
+        let mut all = true;
+        self.kernel.walk(value, &|_| true, &mut |e| {
+            if let ExprKind::Reduce(reduction, arg, _) = &e.kind {
+                let narrow = arg
+                    .operands()
+                    .iter()
+                    .any(|of| of.ty.elem.bits() < arg.ty.elem.bits());
+                all &= *reduction == Reduction::Add && arg.ty.elem.format().is_none() && narrow;
+            }
+            e.operands()
+        });
+        all
     }
 
     /// How many lanes become one of the result's, at most.
@@ -248,8 +282,15 @@ impl<'k> TermBuilder<'k> {
 
     fn reduce(&mut self, reduction: Reduction, arg: &Expr, n: u32, j: Term) -> Term {
         let lanes = arg.ty.lanes / n;
-        let together = match self.in_turn {
-            Some([of, together]) if of == lanes && n.is_multiple_of(together) => together,
+        let together = match self.dealt {
+            Some((of, Dealt::Gathered(each))) if of == lanes && j == Term::index() => {
+                return self.gathered(arg, n, each);
+            }
+            Some((of, Dealt::InTurn(n_at_a_time)))
+                if of == lanes && n.is_multiple_of(n_at_a_time) =>
+            {
+                n_at_a_time
+            }
             _ => n,
         };
         let first = b::int_mul(j, Term::int(i64::from(together)));
@@ -264,6 +305,16 @@ impl<'k> TermBuilder<'k> {
             .into_iter()
             .reduce(|x, y| combine(reduction, arg.ty.elem, x, y))
             .expect("at least one lane is reduced")
+    }
+
+    /// Lane `j` of sums of which the first of so many lanes gets what all would.
+    fn gathered(&mut self, arg: &Expr, n: u32, each: u32) -> Term {
+        let (lanes, bits) = (arg.ty.lanes / n, arg.ty.elem.bits());
+        let dealt = self.dealt.take();
+        let sum = self.reduce(Reduction::Add, arg, n * each, Term::index());
+        self.dealt = dealt;
+        let whole = b::map(lanes / each, b::zext(sum, each * bits));
+        element(whole, Term::index(), arg.ty.elem)
     }
 
     fn shuffle(&mut self, e: &Expr, parts: &[Expr], order: &[u32], j: Term) -> Term {

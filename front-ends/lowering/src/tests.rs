@@ -3,7 +3,11 @@
 use crate::lower;
 use expect_test::{Expect, expect};
 use kernel::read;
+use semantics::eval::{CompiledTerms, Input};
+use semantics::random::Random;
+use semantics::sort::Sort;
 use semantics::span::Source;
+use semantics::value::Value;
 use std::fmt::Write;
 
 /// The windows of a kernel body over arrays `a`, `b` (u8), `s` (i16) and outputs.
@@ -186,5 +190,39 @@ fn subnormal_numbers_and_shifts_by_variables() {
             ]
         );
         assert_eq!(crate::replay::run(&lowered, &data), Ok(oracle), "s = {s}");
+    }
+}
+
+#[test]
+fn sums_are_dealt_to_lanes_in_several_ways() {
+    let text = "kernel k(n: size, a: in u8[n], o: out u32[1]) {
+  var t: u32 = 0;
+  for x in 0..n { t += u32(a[x]); }
+  o[0] = t;
+} schedule { vectorize x by 64; }
+";
+    let (kernels, _) = read(&Source::new("k", text));
+    let lowered = schedule::apply(&kernels[0]).and_then(|s| lower(&s));
+    let lowered = lowered.expect("the kernel lowers");
+    let window = lowered.windows.iter().find(|w| !w.dealt.is_empty());
+    let window = window.expect("a sum may be dealt");
+    // One and two neighbours at a time, and all that two lanes would get to the first of them.
+    assert_eq!(window.dealt.len(), 3);
+    let mut random = Random::new(3);
+    let widths = window.inputs.iter().map(|i| i.ty.width());
+    let given: Vec<Value> = widths.map(|w| Value::Bv(random.bits(w))).collect();
+    let inputs = window.inputs.iter().map(|i| Input {
+        name: i.name.clone(),
+        sort: Sort::Bv(i.ty.width()),
+    });
+    let inputs: Vec<Input> = inputs.collect();
+    let total = |term| {
+        let program = CompiledTerms::compile(&[term], &inputs).expect("it is over the inputs");
+        let result = program.run(&given).swap_remove(0);
+        let lanes = (0..window.output.lanes).map(|k| result.bits().extract(k * 32, 32));
+        lanes.reduce(|x, y| x.add(&y)).expect("there are lanes")
+    };
+    for other in &window.dealt {
+        assert_eq!(total(window.term), total(other.term), "{}", other.term);
     }
 }

@@ -20,7 +20,7 @@ use store::object::{Key, Store};
 /// What a store keeps of the windows of one kernel.
 pub(super) struct Book<'a> {
     store: Option<&'a Store>,
-    windows: &'a [Window],
+    windows: &'a [&'a Window],
     /// The keys of windows.
     keys: BTreeMap<usize, Key>,
     found: BTreeMap<usize, Solved>,
@@ -31,7 +31,7 @@ impl<'a> Book<'a> {
         store: Option<&'a Store>,
         operations: &TargetOperations,
         options: Options,
-        windows: &'a [Window],
+        windows: &'a [&'a Window],
         shapes: &[Shape],
         wanted: &[usize],
     ) -> Book<'a> {
@@ -49,7 +49,7 @@ impl<'a> Book<'a> {
             .map(|&k| (k, record::key(&setting, &shapes[k], &mut digests)))
             .collect();
         for (&k, key) in &book.keys {
-            let inputs = input_names(&windows[k]);
+            let inputs = input_names(windows[k]);
             // A text that is not understood is as good as none: the window is searched for.
             let text = store.get(record::WINDOWS, key);
             let read = |text: String| record::read(&text, &windows[k].name, &inputs, operations);
@@ -69,7 +69,7 @@ impl<'a> Book<'a> {
         let Some(store) = self.store else { return };
         let new = solved.iter().filter(|(k, _)| !self.found.contains_key(*k));
         for (k, (program, report)) in new {
-            let inputs = input_names(&self.windows[*k]);
+            let inputs = input_names(self.windows[*k]);
             let text = record::write(program.as_ref(), report, &inputs);
             if let (Some(key), Some(text)) = (self.keys.get(k), text) {
                 store.put(record::WINDOWS, key, &text);
@@ -91,7 +91,7 @@ impl Book<'_> {
             return BTreeMap::new();
         };
         let take = |&k: &usize| {
-            let (window, key) = (&self.windows[k], self.keys.get(&k)?);
+            let (window, key) = (self.windows[k], self.keys.get(&k)?);
             let start = Instant::now();
             let prove = |text: &str| shared::prove(text, window, operations, prover);
             let (program, evidence) = shared.proved(shared::PROGRAMS, key, prove)?;
@@ -120,7 +120,7 @@ impl Book<'_> {
             let (Some(key), (Some(program), report)) = (self.keys.get(k), &solved[k]) else {
                 continue;
             };
-            let window = &self.windows[*k];
+            let window = self.windows[*k];
             if operations.cost(program, &WindowInput::of(window)) != report.cost {
                 continue;
             }

@@ -26,14 +26,14 @@ const GOALS: usize = 256;
 const MATCHES: usize = 20_000;
 
 /// A window as one operation of the carried register and what a round computes beside it.
-struct Round {
+pub(super) struct Round {
     /// The name of the register.
     name: String,
     op: Op,
-    /// The part of the carried register in each element.
+    /// The part of the carried register in each element, in some nothing else.
     carried: Goal,
     /// All else.
-    beside: Goal,
+    pub(super) beside: Goal,
     /// What changes nothing when it is carried, for one element.
     nothing: Bits,
 }
@@ -51,8 +51,7 @@ impl Search<'_> {
         let (outer, mut bound) = (self.bound, self.bound);
         let mut best: Option<(Estimate, Vec<Value>)> = None;
         for anew in [false, true] {
-            self.limits.goals = self.limits.goals.max(self.report.goals + GOALS);
-            self.limits.matches = self.limits.matches.max(self.report.matches + MATCHES);
+            self.grant();
             // What is looked for anew has to be cheaper.
             self.bound = bound;
             let beside = match anew {
@@ -62,6 +61,7 @@ impl Search<'_> {
             self.bound = outer;
             let Some(beside) = beside else { continue };
             bound = self.estimator.sum(&self.graph, &beside);
+            self.grant();
             let joined = self.joined_last(goal, &round, &beside);
             let Some(joined) = joined else { continue };
             let estimate = self.estimate(&joined);
@@ -72,6 +72,12 @@ impl Search<'_> {
             }
         }
         best.map(|(_, joined)| joined)
+    }
+
+    /// Allows for some goals and matches more.
+    fn grant(&mut self) {
+        self.limits.goals = self.limits.goals.max(self.report.goals + GOALS);
+        self.limits.matches = self.limits.matches.max(self.report.matches + MATCHES);
     }
 
     /// What was found, with a constant in place of the carried register.
@@ -98,7 +104,12 @@ impl Search<'_> {
         Some(found.iter().map(|value| place[value]).collect())
     }
 
-    fn joined_last(&mut self, goal: &Goal, round: &Round, beside: &[Value]) -> Option<Vec<Value>> {
+    pub(super) fn joined_last(
+        &mut self,
+        goal: &Goal,
+        round: &Round,
+        beside: &[Value],
+    ) -> Option<Vec<Value>> {
         let lanes = goal.elements.len() / beside.len();
         let mut joined = Vec::new();
         for (k, &value) in beside.iter().enumerate() {
@@ -119,7 +130,7 @@ impl Search<'_> {
     }
 
     /// The window in two parts, where each element has the carried one once, as an operand.
-    fn round(&self, goal: &Goal) -> Option<Round> {
+    pub(super) fn round(&self, goal: &Goal) -> Option<Round> {
         let name = self.inputs.iter().find(|i| i.chains > 0)?.name.clone();
         let (op, _) = goal
             .live()
@@ -128,7 +139,11 @@ impl Search<'_> {
             .filter(|(op, _)| grouping(*op))?;
         let is_carried = |t: &Term| leaf(*t).is_some_and(|(n, _)| n == name);
         let mentions = |t: Term| free_vars(t).iter().any(|v| v.as_var() == Some(&name));
+        let nothing = op.code.neutral(goal.element)?;
         let apart = |t: Term| {
+            if is_carried(&t) {
+                return Some((t, Term::bits(nothing.clone())));
+            }
             t.as_app().filter(|(other, _)| *other == op)?;
             let parts = flatten(op.code, t);
             let (own, others): (Vec<Term>, Vec<Term>) = parts.into_iter().partition(is_carried);
@@ -139,7 +154,7 @@ impl Search<'_> {
             op,
             carried: goal.with_all(&mut |t| apart(t).map(|(own, _)| own))?,
             beside: goal.with_all(&mut |t| apart(t).map(|(_, others)| others))?,
-            nothing: op.code.neutral(goal.element)?,
+            nothing: nothing.clone(),
             name,
         })
     }

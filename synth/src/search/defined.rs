@@ -8,10 +8,11 @@ use super::decompositions::Wanted;
 use super::{Search, cheaper};
 use crate::cost::Cost;
 use crate::goal::{Goal, leaf};
-use crate::matching::slot_of;
+use crate::matching::{slot_of, summands};
 use crate::variants::Variant;
 use autoir::program::{Argument, Node, Value};
 use semantics::build as b;
+use semantics::op::OpCode;
 use semantics::sort::Sort;
 use semantics::term::Term;
 use std::collections::{HashMap, HashSet};
@@ -28,6 +29,17 @@ impl Search<'_> {
             return None;
         }
         let wanted = crate::lanes::signature(goal.live());
+        let found = self.defined_among(goal, wanted, wanted);
+        if found.is_some_and(|(value, _)| self.is_least(value)) || !adds_extended(goal) {
+            return found;
+        }
+        let multiplied = wanted | crate::lanes::signature_of(OpCode::BvMul);
+        cheaper(found, self.defined_among(goal, multiplied, wanted))
+    }
+
+    /// The cheapest value by one instruction on what is given whose operators are those wanted, of a goal with
+    /// those that are `present`.
+    fn defined_among(&mut self, goal: &Goal, wanted: u128, present: u128) -> Option<(Value, Cost)> {
         let list = self.candidates.alike(goal.width(), wanted);
         let mut best: Option<(Value, Cost)> = None;
         for &index in &*list {
@@ -41,7 +53,7 @@ impl Search<'_> {
                     best = cheaper(best, Some(found));
                     continue;
                 }
-                for binding in self.bindings(variant, goal, wanted, widths) {
+                for binding in self.bindings(variant, goal, present, widths) {
                     self.report.matches += 1;
                     let way = self.way(index, own, &variant.immediates, &binding, goal);
                     let found = way.and_then(|way| self.on_given(way.candidate, &way.operands));
@@ -111,6 +123,17 @@ impl Search<'_> {
         let width = goal.width();
         Some(self.graph.add(Node::Cast { value, width }))
     }
+}
+
+/// Whether elements add up several that are extended: instructions that multiply and add neighbours do that
+/// with ones.
+fn adds_extended(goal: &Goal) -> bool {
+    let extended = |t: &Term| {
+        let (op, args) = t.as_app()?;
+        (matches!(op.code, OpCode::Zext | OpCode::Sext) && leaf(args[0]).is_some()).then_some(())
+    };
+    let first = goal.live().next();
+    first.is_some_and(|t| summands(t).iter().filter_map(extended).count() > 1)
 }
 
 /// How many pairs of terms are compared for one instruction.

@@ -1,0 +1,88 @@
+//! Windows that one instruction computes for each register, than which none takes less of the machine.
+//!
+//! In: windows. Out: registers, where one instruction on what is given holds each of them, or computes all of a round
+//! but what the loop carries, which is joined last. There is nothing cheaper to search for then, and of several
+//! ways to deal lanes that are as good this says which is the best one before any of them is searched for.
+//!
+//! It proposes; what is chosen is claimed and proved like all else.
+
+use super::{Search, cheaper};
+use crate::cost::Cost;
+use crate::goal::Goal;
+use autoir::program::Value;
+
+impl Search<'_> {
+    /// Registers that hold the goal by one instruction each that takes the least of the machine, or by one and
+    /// what a loop carries.
+    pub fn least_registers(&mut self, goal: &Goal) -> Option<Vec<Value>> {
+        if let Some((value, _)) = self.defined(goal).filter(|(value, _)| {
+            self.estimator.takes_least(&self.graph, *value)
+                && !self.estimator.waits(&self.graph, &[*value])
+        }) {
+            self.claim(value, goal);
+            return Some(vec![value]);
+        }
+        self.joined_to_one(goal)
+    }
+
+    /// The cheapest instruction that computes a window, as it is written or, unless that is enough, otherwise.
+    pub(super) fn one_instruction(&mut self, goal: &Goal) -> Option<(Value, Cost)> {
+        let defined = self.defined(goal);
+        if let Some((value, _)) = defined {
+            self.claim(value, goal);
+            self.tried("by one instruction", Some(self.estimate(&[value]).cost));
+            if self.is_enough(goal, value) {
+                return defined;
+            }
+        }
+        let below = defined.map_or(self.bound, |(_, cost)| cost.min(self.bound));
+        let computed = self.computed(goal, below);
+        if let Some((value, cost)) = computed {
+            self.claim(value, goal);
+            self.tried("by one instruction, written otherwise", Some(cost));
+        }
+        cheaper(defined, computed)
+    }
+
+    /// Whether a window is one instruction than which nothing takes less of the machine, and no round of a loop
+    /// waits for it that what the loop carries could be joined to afterwards.
+    pub(super) fn is_enough(&self, goal: &Goal, value: Value) -> bool {
+        self.is_least(value)
+            || self.estimator.takes_least(&self.graph, value)
+                && (!self.estimator.waits(&self.graph, &[value]) || self.round(goal).is_some())
+    }
+
+    /// Registers that hold the window where what a round computes beside the carried register is one
+    /// instruction for each, which takes no more of the machine than the least, and no instruction that rounds
+    /// do not wait for does all: there is nothing cheaper to look for.
+    pub(super) fn joined_to_one(&mut self, goal: &Goal) -> Option<Vec<Value>> {
+        let round = self.round(goal)?;
+        let widest = self.candidates.widths.widest();
+        let lanes = (widest.min(goal.width()) / goal.element) as usize;
+        let held = self.candidates.widths.is_held(lanes as u32 * goal.element);
+        if !held || !goal.elements.len().is_multiple_of(lanes) {
+            return None;
+        }
+        let mut beside = Vec::new();
+        for first in (0..goal.elements.len()).step_by(lanes) {
+            let all = self.defined(&goal.part(first, lanes));
+            if all.is_some_and(|(value, _)| !self.estimator.waits(&self.graph, &[value])) {
+                return None;
+            }
+            let part = round.beside.part(first, lanes);
+            let (value, _) = self.defined(&part)?;
+            self.claim(value, &part);
+            beside.push(value);
+        }
+        if !beside
+            .iter()
+            .all(|v| self.estimator.takes_least(&self.graph, *v))
+        {
+            return None;
+        }
+        let joined = self.joined_last(goal, &round, &beside)?;
+        let cost = self.estimate(&joined).cost;
+        self.tried("by one instruction and what the loop carries", Some(cost));
+        Some(joined)
+    }
+}
