@@ -305,6 +305,13 @@ impl Candidates {
         self.alike.get_or((width, wanted), made)
     }
 
+    /// For how long the operation on registers of a width takes the machine that takes it the least.
+    pub(crate) fn least_throughput(&self, width: u32) -> Cost {
+        let all = self.by_width(width).iter().map(|&k| &self.list[k].weight);
+        let times = all.map(|weight| weight.timing.throughput);
+        times.filter(|time| *time > 0).min().unwrap_or(0)
+    }
+
     /// What the cheapest operation that multiplies costs, and no less than one operation.
     pub(crate) fn cheapest_product(&self) -> Cost {
         let multiply = crate::lanes::signature_of(OpCode::BvMul);

@@ -165,16 +165,6 @@ impl<'a> Estimator<'a> {
         }
     }
 
-    /// Whether a value is an instruction that takes no more of the machine than the least.
-    pub fn takes_least(&self, program: &Program, value: Value) -> bool {
-        match program.node(value) {
-            Node::Apply { operation, .. } if self.rule == Rule::Pressure => {
-                self.weights[*operation].timing.throughput <= self.processor.operation
-            }
-            _ => false,
-        }
-    }
-
     /// Whether a vector is a part of a register that does not lie at the low end of it.
     fn is_taken_out(&self, node: &Node) -> bool {
         match node {

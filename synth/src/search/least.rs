@@ -7,31 +7,48 @@
 //! It proposes; what is chosen is claimed and proved like all else.
 
 use super::{Search, cheaper};
-use crate::cost::Cost;
+use crate::cost::{Cost, Rule};
 use crate::goal::Goal;
-use autoir::program::Value;
+use crate::matching::summands;
+use autoir::program::{Node, Value};
+
+/// Whether elements add up several values: what does that by one instruction takes two otherwise.
+fn adds_several(goal: &Goal) -> bool {
+    goal.live().next().is_some_and(|t| summands(t).len() > 1)
+}
 
 impl Search<'_> {
     /// Registers that hold the goal by one instruction each that takes the least of the machine, or by one and
     /// what a loop carries.
     pub fn least_registers(&mut self, goal: &Goal) -> Option<Vec<Value>> {
-        if let Some((value, _)) = self.defined(goal).filter(|(value, _)| {
-            self.estimator.takes_least(&self.graph, *value)
-                && !self.estimator.waits(&self.graph, &[*value])
-        }) {
+        let one = self.defined(goal).filter(|(value, _)| {
+            let waits = self.estimator.waits(&self.graph, &[*value]);
+            adds_several(goal) && self.takes_least(*value) && !waits
+        });
+        if let Some((value, _)) = one {
             self.claim(value, goal);
             return Some(vec![value]);
         }
         self.joined_to_one(goal)
     }
 
-    /// The cheapest instruction that computes a window, as it is written or, unless that is enough, otherwise.
+    /// Whether a value is an instruction that takes the machine no longer than any two.
+    fn takes_least(&self, value: Value) -> bool {
+        let Node::Apply { operation, .. } = self.graph.node(value) else {
+            return false;
+        };
+        let c = &self.candidates.list[*operation];
+        self.candidates.costs.rule == Rule::Pressure
+            && c.weight.timing.throughput <= 2 * self.candidates.least_throughput(c.width)
+    }
+
+    /// The cheapest instruction that computes a window, as it is written or, unless that is the least, otherwise.
     pub(super) fn one_instruction(&mut self, goal: &Goal) -> Option<(Value, Cost)> {
         let defined = self.defined(goal);
         if let Some((value, _)) = defined {
             self.claim(value, goal);
             self.tried("by one instruction", Some(self.estimate(&[value]).cost));
-            if self.is_enough(goal, value) {
+            if self.is_least(value) {
                 return defined;
             }
         }
@@ -44,16 +61,17 @@ impl Search<'_> {
         cheaper(defined, computed)
     }
 
-    /// Whether a window is one instruction than which nothing takes less of the machine, and no round of a loop
-    /// waits for it that what the loop carries could be joined to afterwards.
+    /// Whether a window is one instruction than which none takes less of the machine, or one that adds several
+    /// values than which no two do, unless rounds of a loop wait for it and nothing can be joined afterwards.
     pub(super) fn is_enough(&self, goal: &Goal, value: Value) -> bool {
         self.is_least(value)
-            || self.estimator.takes_least(&self.graph, value)
+            || adds_several(goal)
+                && self.takes_least(value)
                 && (!self.estimator.waits(&self.graph, &[value]) || self.round(goal).is_some())
     }
 
     /// Registers that hold the window where what a round computes beside the carried register is one
-    /// instruction for each, which takes no more of the machine than the least, and no instruction that rounds
+    /// instruction for each, than which no two take less of the machine, and no instruction that rounds
     /// do not wait for does all: there is nothing cheaper to look for.
     pub(super) fn joined_to_one(&mut self, goal: &Goal) -> Option<Vec<Value>> {
         let round = self.round(goal)?;
@@ -70,14 +88,11 @@ impl Search<'_> {
                 return None;
             }
             let part = round.beside.part(first, lanes);
-            let (value, _) = self.defined(&part)?;
+            let (value, _) = self.defined(&part).filter(|_| adds_several(&part))?;
             self.claim(value, &part);
             beside.push(value);
         }
-        if !beside
-            .iter()
-            .all(|v| self.estimator.takes_least(&self.graph, *v))
-        {
+        if !beside.iter().all(|value| self.takes_least(*value)) {
             return None;
         }
         let joined = self.joined_last(goal, &round, &beside)?;
