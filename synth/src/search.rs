@@ -14,6 +14,7 @@ mod alike;
 pub(crate) mod bilinear;
 mod bytes;
 mod carried;
+mod claims;
 mod common;
 mod cover;
 mod crossing;
@@ -60,13 +61,10 @@ use crate::estimate::{Estimator, WindowInput};
 use crate::goal::Goal;
 use crate::lanes::{self, Counterexamples, LaneExpr, LaneGoal, LaneReport, NearMiss};
 use crate::limit::{self, Limit};
-use autoir::program::{Node, Program, Value};
-use semantics::build as b;
+use autoir::program::{Program, Value};
 use semantics::sort::Sort;
-use semantics::subst::{Replacement, free_vars, free_vars_of};
 use semantics::term::Term;
 use smt::prover::Prover;
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -491,101 +489,6 @@ impl<'a> Search<'a> {
     /// Notes a way to compute the window.
     fn tried(&mut self, what: &str, cost: Option<Cost>) {
         self.report.tried.push((what.to_owned(), cost));
-    }
-
-    // ---- what values hold ----
-
-    /// Notes that a value holds a goal.
-    fn claim(&mut self, value: Value, goal: &Goal) {
-        match *self.graph.node(value) {
-            Node::Apply { .. } => {}
-            Node::Cast { value: seen, .. } => {
-                let mut goal = goal.clone();
-                let width = self.graph.width(seen);
-                if width.is_multiple_of(goal.element) {
-                    let lanes = (width / goal.element) as usize;
-                    goal.elements.resize(lanes, None);
-                    self.claim(seen, &goal);
-                }
-                return;
-            }
-            _ => return,
-        }
-        let goal = self.in_inputs(goal);
-        let claims = self.claims.entry(value).or_default();
-        if !claims.contains(&goal) {
-            claims.push(goal);
-        }
-    }
-
-    /// What the values of the search hold, by what solved the goals: the proof checks it.
-    pub fn claims(&self) -> &BTreeMap<Value, Vec<Goal>> {
-        &self.claims
-    }
-
-    /// A goal about the elements of named values, as one about the window's inputs; what rests on
-    /// elements that do not matter does not matter either.
-    fn in_inputs(&self, goal: &Goal) -> Goal {
-        let mut held: HashMap<&str, Term> = HashMap::new();
-        if self.named.is_empty() {
-            return goal.clone();
-        }
-        for variables in goal.live().map(|t| self.matching.facts.variables(t)) {
-            for variable in variables.iter() {
-                let named = variable.as_var().filter(|name| !held.contains_key(name));
-                if let Some((name, (value, _))) = named.and_then(|n| self.named.get_key_value(n)) {
-                    held.extend(self.held(*value).map(|term| (name.as_str(), term)));
-                }
-            }
-        }
-        if held.is_empty() {
-            return goal.clone();
-        }
-        let mut replacement = Replacement::of(&held);
-        let elements = goal.elements.iter();
-        let mut elements: Vec<Option<Term>> =
-            elements.map(|t| Some(replacement.within((*t)?))).collect();
-        let nothing = |v: &Term| v.as_var() == Some(NOTHING);
-        if free_vars_of(elements.iter().copied().flatten())
-            .iter()
-            .any(nothing)
-        {
-            for element in &mut elements {
-                element.take_if(|t| free_vars(*t).iter().any(nothing));
-            }
-        }
-        Goal {
-            element: goal.element,
-            elements,
-        }
-    }
-
-    /// What a value is known to hold, with bits of [`NOTHING`] where it does not matter.
-    fn held(&self, value: Value) -> Option<Term> {
-        let nothing = |width| Term::var(NOTHING, Sort::Bv(width));
-        match self.graph.node(value) {
-            Node::Constant(bits) => Some(Term::bits(bits.clone())),
-            Node::Input { name, lo, width } => {
-                let input = self.inputs.iter().find(|input| input.name == *name)?;
-                let whole = Term::var(name, Sort::Bv(input.width));
-                Some(b::extract(whole, *lo, *width))
-            }
-            Node::Cast { value, width } => {
-                let held = self.held(*value)?;
-                Some(match width.checked_sub(held.width()) {
-                    None | Some(0) => b::extract(held, 0, *width),
-                    Some(more) => b::concat(&[nothing(more), held]),
-                })
-            }
-            Node::Apply { .. } => {
-                let plainest = |c: &&Goal| (Reverse(c.live().count()), c.measure());
-                let claim = self.claims.get(&value)?.iter().min_by_key(plainest)?;
-                let live = claim.elements.iter().rev();
-                let parts = live.map(|t| t.unwrap_or_else(|| nothing(claim.element)));
-                Some(b::concat(&parts.collect::<Vec<_>>()))
-            }
-            _ => None,
-        }
     }
 
     /// A variable for a value, to say how its elements move.

@@ -28,7 +28,7 @@ const LONG_SUMS: [Row; 1] = [("u8", "+u32", "select(a[x] > 100, u32(3), u32(1))"
 
 /// On `x86-64-v3`.
 #[rustfmt::skip]
-const LOOPS: [Row; 136] = [
+const LOOPS: [Row; 138] = [
     // Bytes are added eight at a time in wide lanes, and signed ones by products with ones.
     ("u8", "+u32", "u32(a[x])", 64, 3.0),
     ("u8", "+u16", "u16(a[x])", 64, 3.0),
@@ -51,6 +51,9 @@ const LOOPS: [Row; 136] = [
     ("i64", "i64", "rounding_shr((a[x] >> 20) * (b[x] >> 40), 12)", 4, 12.0),
     // As terms are ordered, the lane without a sum has its factors the other way round.
     ("u32", "u32", "u32(100000 - x) * a[x]", 8, 2.5),
+    // Where only some bytes of a wider lane matter, what is claimed of them has to be so.
+    ("u32", "u32", "popcount(a[x]) + b[x]", 4, 5.5),
+    ("u32", "u32", "popcount(a[x]) - (-b[x])", 8, 5.5),
     // Bits are counted in bytes, which are added at once or by neighbours.
     ("u64", "+u64", "popcount(a[x])", 4, 4.5),
     ("u32", "u16", "u16(popcount(a[x]))", 16, 12.5),

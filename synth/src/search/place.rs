@@ -17,6 +17,7 @@ use crate::widths::Widths;
 use autoir::program::{Argument, Node, Value};
 use semantics::bits::Bits;
 use semantics::op::OpCode;
+use semantics::sort::Sort;
 use semantics::term::Term;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -247,10 +248,10 @@ impl Placed {
             };
             return goal.with_element(element).expect("parts of lanes");
         }
-        // Beside a lane that matters any other may hold zeros.
+        let nothing = Term::var(super::NOTHING, Sort::Bv(own));
         let together = |lanes: &[Option<Term>]| {
             let all = lanes.iter().rev();
-            let all = all.map(|lane| lane.unwrap_or(Term::bv(own, 0)));
+            let all = all.map(|lane| lane.unwrap_or(nothing));
             let matters = lanes.iter().any(Option::is_some);
             matters.then(|| semantics::build::concat(&all.collect::<Vec<Term>>()))
         };
