@@ -67,7 +67,7 @@ fn kernels_run_on_an_emulated_hexagon_as_the_evaluator_says() {
         "Q6_Vub_vavg_VubVub_rnd",
         "Q6_Vub_vabsdiff_VubVub",
         "Q6_Vh_vadd_VhVh_sat",
-        "Q6_Vw_vrmpyacc_VwVubVb",
+        "Q6_Vw_vrmpy_VubVb",
     ] {
         assert!(shown.contains(name), "{shown}");
     }

@@ -72,7 +72,8 @@ impl Search<'_> {
 
     /// Registers that hold the window where what a round computes beside the carried register is one
     /// instruction for each, than which no two take less of the machine, and no instruction that rounds
-    /// do not wait for does all: there is nothing cheaper to look for.
+    /// do not wait for does all: there is nothing cheaper to look for. One that they wait for is taken where
+    /// that takes no longer.
     pub(super) fn joined_to_one(&mut self, goal: &Goal) -> Option<Vec<Value>> {
         let round = self.round(goal)?;
         let widest = self.candidates.widths.widest();
@@ -81,11 +82,15 @@ impl Search<'_> {
         if !held || !goal.elements.len().is_multiple_of(lanes) {
             return None;
         }
-        let mut beside = Vec::new();
+        let (mut whole, mut beside) = (Vec::new(), Vec::new());
         for first in (0..goal.elements.len()).step_by(lanes) {
-            let all = self.defined(&goal.part(first, lanes));
-            if all.is_some_and(|(value, _)| !self.estimator.waits(&self.graph, &[value])) {
-                return None;
+            let all = goal.part(first, lanes);
+            if let Some((value, _)) = self.defined(&all) {
+                if !self.estimator.waits(&self.graph, &[value]) {
+                    return None;
+                }
+                self.claim(value, &all);
+                whole.push(value);
             }
             let part = round.beside.part(first, lanes);
             let (value, _) = self.defined(&part).filter(|_| adds_several(&part))?;
@@ -98,6 +103,8 @@ impl Search<'_> {
         let joined = self.joined_last(goal, &round, &beside)?;
         let cost = self.estimate(&joined).cost;
         self.tried("by one instruction and what the loop carries", Some(cost));
-        Some(joined)
+        let at_once =
+            whole.len() == beside.len() && self.estimate(&whole) <= self.estimate(&joined);
+        Some(if at_once { whole } else { joined })
     }
 }
