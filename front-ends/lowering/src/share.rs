@@ -7,7 +7,7 @@
 
 use crate::along::{Along, MOST_APART};
 use crate::interleave::named;
-use kernel::tree::{Access, Assign, Expr, ExprKind, Kernel, Stmt, Target};
+use kernel::tree::{Access, Assign, Expr, ExprKind, Id, Kernel, Stmt, Target};
 use kernel::types::Elem;
 use semantics::float::Format;
 use std::borrow::Cow;
@@ -53,23 +53,36 @@ fn shared(kernel: &Kernel, body: &[Stmt], many: bool) -> Option<(Expr, usize)> {
             return None;
         };
         let mut last = 0;
-        for (k, stmt) in body.iter().enumerate() {
-            if let Stmt::For(_) = stmt {
-                break;
+        until_written(kernel, body, access.array, &mut |k, _, other| {
+            if other == access {
+                last = k;
             }
-            let Stmt::Assign(a) = stmt else { continue };
-            each_load(kernel, &a.value, &mut |_, other| {
-                if other == access {
-                    last = k;
-                }
-            });
-            if matches!(&a.target, Target::Array(to) if to.array == access.array) {
-                break;
-            }
-        }
+        });
         let far = apart(kernel, access).is_some_and(|apart| apart > NEAR);
         (last > 0 || far && many && !is_load(&body[0])).then(|| (load.clone(), last))
     })
+}
+
+/// Calls `f` for each load in the statements of a block before another loop and before anything is written to an
+/// array, with the statement's number.
+pub(super) fn until_written<'e>(
+    kernel: &'e Kernel,
+    body: &'e [Stmt],
+    array: Id,
+    f: &mut impl FnMut(usize, &'e Expr, &'e Access),
+) {
+    for (k, stmt) in body.iter().enumerate() {
+        match stmt {
+            Stmt::For(_) => break,
+            Stmt::Let(_) => {}
+            Stmt::Assign(a) => {
+                each_load(kernel, &a.value, &mut |load, access| f(k, load, access));
+                if matches!(&a.target, Target::Array(to) if to.array == array) {
+                    break;
+                }
+            }
+        }
+    }
 }
 
 /// Puts a load into a register before statement `at`, and that into the statements up to the last of
@@ -93,7 +106,11 @@ fn take(kernel: &mut Kernel, body: &mut Vec<Stmt>, load: &Expr, at: usize, users
 }
 
 /// Calls `f` for each load that is written in an expression itself.
-fn each_load<'e>(kernel: &'e Kernel, e: &'e Expr, f: &mut impl FnMut(&'e Expr, &'e Access)) {
+pub(super) fn each_load<'e>(
+    kernel: &'e Kernel,
+    e: &'e Expr,
+    f: &mut impl FnMut(&'e Expr, &'e Access),
+) {
     kernel.for_each_leaf(e, &|_| false, &mut |leaf| {
         if let ExprKind::Load(access) = &leaf.kind {
             f(leaf, access);
@@ -133,6 +150,6 @@ fn far_loads(kernel: &Kernel, stmt: &Stmt) -> usize {
 }
 
 /// How many elements lanes lie apart.
-fn apart(kernel: &Kernel, access: &Access) -> Option<u64> {
+pub(super) fn apart(kernel: &Kernel, access: &Access) -> Option<u64> {
     Along::of(kernel, access).map(|along| along.apart.unsigned_abs())
 }

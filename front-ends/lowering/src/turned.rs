@@ -8,10 +8,11 @@
 //! the bits of an element's place, row before column, go round by one (Stone, "Parallel Processing with
 //! the Perfect Shuffle", 1971).
 
-use crate::along::{Along, MOST_APART};
+use crate::along::MOST_APART;
 use crate::interleave::named;
+use crate::share::{apart, each_load, until_written};
 use kernel::index::Index;
-use kernel::tree::{Access, Expr, ExprKind, Kernel, Stmt, Target};
+use kernel::tree::{Access, Expr, ExprKind, Kernel, Stmt};
 use kernel::types::{Elem, Type};
 use std::borrow::Cow;
 
@@ -49,24 +50,21 @@ pub(super) fn columns<'s>(
 /// The columns of which the first statement loads one, and how many beside it the others load before
 /// anything is written to the array.
 fn found(kernel: &Kernel, body: &[Stmt]) -> Option<Columns> {
-    let load = loads(kernel, &body[0])
-        .into_iter()
-        .find(|load| is_column(kernel, load))?;
-    let of = access(&load)?;
+    let Stmt::Assign(a) = &body[0] else {
+        return None;
+    };
+    let mut of = None;
+    each_load(kernel, &a.value, &mut |load, access| {
+        if of.is_none() && is_column(kernel, load, access) {
+            of = Some(access);
+        }
+    });
+    let of = of?;
     // Columns with the statement that loads them last.
     let mut places: Vec<(i64, usize, Expr)> = Vec::new();
-    for (k, stmt) in body.iter().enumerate() {
-        if matches!(stmt, Stmt::For(_)) {
-            break;
-        }
-        for other in loads(kernel, stmt) {
-            let place = access(&other).and_then(|other| distance(of, other));
-            places.extend(place.map(|place| (place, k, other)));
-        }
-        if matches!(stmt, Stmt::Assign(a) if writes(a, of)) {
-            break;
-        }
-    }
+    until_written(kernel, body, of.array, &mut |k, load, other| {
+        places.extend(distance(of, other).map(|place| (place, k, load.clone())));
+    });
     let has = |place: i64| places.iter().any(|(p, ..)| *p == place);
     let low = (0..).take_while(|n| has(-n)).last()?;
     let high = (0..).take_while(|n| has(*n)).last()?;
@@ -84,19 +82,6 @@ fn found(kernel: &Kernel, body: &[Stmt]) -> Option<Columns> {
     (count >= FEWEST).then_some(Columns { first, count, last })
 }
 
-/// The loads that are written in a statement.
-fn loads(kernel: &Kernel, stmt: &Stmt) -> Vec<Expr> {
-    let mut all = Vec::new();
-    if let Stmt::Assign(a) = stmt {
-        kernel.for_each_leaf(&a.value, &|_| false, &mut |leaf| {
-            if matches!(leaf.kind, ExprKind::Load(_)) {
-                all.push(leaf.clone());
-            }
-        });
-    }
-    all
-}
-
 fn access(load: &Expr) -> Option<&Access> {
     match &load.kind {
         ExprKind::Load(access) => Some(access),
@@ -104,22 +89,16 @@ fn access(load: &Expr) -> Option<&Access> {
     }
 }
 
-fn writes(a: &kernel::tree::Assign, of: &Access) -> bool {
-    matches!(&a.target, Target::Array(to) if to.array == of.array)
-}
-
 /// Whether the lanes of a load are of as many rows, too far apart to be loaded as registers.
-fn is_column(kernel: &Kernel, load: &Expr) -> bool {
-    access(load).is_some_and(|access| {
-        let near = Along::of(kernel, access).is_some_and(|along| along.apart.abs() <= MOST_APART);
-        load.ty.elem != Elem::Bool
-            && load.ty.lanes == access.lanes
-            && access.lanes >= FEWEST
-            && access.lanes.is_power_of_two()
-            && !access.clamped
-            && access.dim + 1 < access.index.len()
-            && !near
-    })
+fn is_column(kernel: &Kernel, load: &Expr, access: &Access) -> bool {
+    let near = apart(kernel, access).is_some_and(|apart| apart <= MOST_APART.unsigned_abs());
+    load.ty.elem != Elem::Bool
+        && load.ty.lanes == access.lanes
+        && access.lanes >= FEWEST
+        && access.lanes.is_power_of_two()
+        && !access.clamped
+        && access.dim + 1 < access.index.len()
+        && !near
 }
 
 /// How many columns behind the first an access is, to the same rows.

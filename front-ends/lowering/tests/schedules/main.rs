@@ -8,6 +8,7 @@ mod turned;
 use expect_test::{Expect, expect};
 use kernel::read;
 use lowering::lower;
+use lowering::window::Lowered;
 use semantics::diagnostic::render;
 use semantics::span::Source;
 
@@ -252,6 +253,26 @@ fn interiors_and_tails() {
     );
 }
 
+/// A kernel with its schedule, lowered, which computes what the kernel does at some sizes.
+fn replayed<const N: usize>(text: &str, sizes: &[[i64; N]]) -> Lowered {
+    let (kernels, wrong) = read(&Source::new("k.kernel", text));
+    assert!(wrong.is_empty(), "{}", render(&wrong));
+    let kernel = &kernels[0];
+    let lowered = schedule::apply(kernel).and_then(|s| lower(&s));
+    let lowered = lowered.unwrap_or_else(|wrong| panic!("{}", render(&wrong)));
+    for values in sizes {
+        let sizes = kernel.sizes().zip(*values).collect();
+        let data = kernel::data::fill(kernel, &sizes, &mut semantics::random::Random::new(1));
+        let oracle = kernel::eval::run(kernel, &data).expect("it runs");
+        assert_eq!(
+            lowering::replay::run(&lowered, &data),
+            Ok(oracle),
+            "{values:?}\n{text}"
+        );
+    }
+    lowered
+}
+
 #[test]
 fn tails_by_mask() {
     let text = "kernel k(n: size, a: in u8[2*n], o: out u8[n]) {\n  for x in 0..n { o[x] = max(a[2*x], a.clamped[x - 1]); }\n} schedule { vectorize x by 64 tail mask; }\n";
@@ -266,20 +287,7 @@ fn tails_by_mask() {
               k.2: (u8x64, u8x64) -> u8x64
         "#]],
     );
-    let (kernels, _) = read(&Source::new("k.kernel", text));
-    let lowered = schedule::apply(&kernels[0])
-        .and_then(|s| lower(&s))
-        .expect("it lowers");
-    for n in [0, 1, 63, 64, 65, 66, 130] {
-        let sizes = std::collections::BTreeMap::from([(kernel::index::Symbol(0), n)]);
-        let data = kernel::data::fill(&kernels[0], &sizes, &mut semantics::random::Random::new(1));
-        let oracle = kernel::eval::run(&kernels[0], &data).expect("it runs");
-        assert_eq!(
-            lowering::replay::run(&lowered, &data),
-            Ok(oracle),
-            "n = {n}"
-        );
-    }
+    replayed(text, &[0, 1, 63, 64, 65, 66, 130].map(|n| [n]));
     shape(
         "kernel k(n: size, a: in i32[n], o: out i32[1]) {\n  var s: i32 = 0;\n  for x in 0..n { s += a[x]; }\n  o[0] = s;\n} schedule { vectorize x by 8 tail mask; }\n",
         expect![[r#"
@@ -468,21 +476,8 @@ fn tails_by_rounding_up() {
 #[test]
 fn tails_by_an_overlap() {
     let text = "kernel k(h: size, n: size, a: in u8[h, n], o: out u8[h, n]) {\n  for y in 0..h { for x in 0..n { o[y, x] = max(a.clamped[y, x - 1], a.clamped[y, x + 2]); } }\n} schedule { vectorize x by 16 tail shift; }\n";
-    let (kernels, _) = read(&Source::new("k.kernel", text));
-    let lowered = schedule::apply(&kernels[0])
-        .and_then(|s| lower(&s))
-        .expect("it lowers");
-    for n in [0, 1, 2, 3, 15, 18, 19, 20, 34, 35, 36, 50, 51, 52] {
-        let symbols = [(kernel::index::Symbol(0), 2), (kernel::index::Symbol(1), n)];
-        let sizes = std::collections::BTreeMap::from(symbols);
-        let data = kernel::data::fill(&kernels[0], &sizes, &mut semantics::random::Random::new(1));
-        let oracle = kernel::eval::run(&kernels[0], &data).expect("it runs");
-        assert_eq!(
-            lowering::replay::run(&lowered, &data),
-            Ok(oracle),
-            "n = {n}"
-        );
-    }
+    let sizes = [0, 1, 2, 3, 15, 18, 19, 20, 34, 35, 36, 50, 51, 52];
+    replayed(text, &sizes.map(|n| [2, n]));
     for (body, message) in [
         ("o[0, 0] += a[0, x];", "accumulates in `o`"),
         ("o[0, x] += a[0, x];", "reads `o`, which it stores"),

@@ -1,31 +1,6 @@
 //! Blocks of rows whose columns are loaded beside each other.
 
-use kernel::data::{fill, numbers};
-use kernel::read;
-use lowering::lower;
-use semantics::diagnostic::render;
-use semantics::span::Source;
-
-/// A kernel with a schedule: how many statements it becomes, and that it computes what it did at some
-/// sizes, full blocks and ragged ones.
-fn statements(text: &str, sizes: &[[i64; 2]]) -> usize {
-    let (kernels, wrong) = read(&Source::new("k.kernel", text));
-    assert!(wrong.is_empty(), "{}", render(&wrong));
-    let kernel = &kernels[0];
-    let lowered = schedule::apply(kernel).and_then(|s| lower(&s));
-    let lowered = lowered.unwrap_or_else(|wrong| panic!("{}", render(&wrong)));
-    for values in sizes {
-        let sizes = kernel.sizes().zip(*values).collect();
-        let data = fill(kernel, &sizes, &mut numbers(5));
-        let expected = kernel::eval::run(kernel, &data).expect("it runs");
-        assert_eq!(
-            lowering::replay::run(&lowered, &data),
-            Ok(expected),
-            "{values:?}\n{text}"
-        );
-    }
-    lowered.windows.len()
-}
+use super::replayed;
 
 /// A kernel of two loops over a matrix, with the statement inside and the schedule.
 fn matrix(elem: &str, statement: &str, schedule: &str) -> String {
@@ -51,7 +26,7 @@ fn a_transposition_is_turned_in_blocks() {
     ] {
         let schedule = format!("jam i by {by}; vectorize j by {lanes};");
         let text = matrix("i16", "o[i, j] = a[j, i];", &schedule);
-        let count = statements(&text, &SIZES);
+        let count = replayed(&text, &SIZES).windows.len();
         assert!(count > whole, "{by} {lanes}: {count} statements");
     }
 }
@@ -63,7 +38,7 @@ fn columns_are_computed_with() {
         "o[i, j] = a[j, i] + 3 * a[j, i + 1];",
         "o[i, j] = max(a[j, i + 2], a[j, i]) - a[m - 1, i];",
     ] {
-        statements(&matrix("u8", statement, schedule), &SIZES);
+        replayed(&matrix("u8", statement, schedule), &SIZES);
     }
 }
 
@@ -83,5 +58,5 @@ fn what_is_written_between_is_loaded_anew() {
   }
 } schedule { vectorize j by 8; }
 ";
-    statements(text, &SIZES);
+    replayed(text, &SIZES);
 }
