@@ -24,7 +24,7 @@ use crate::widths::Widths;
 use autoir::program::placed::Placement;
 use autoir::program::{Node, Program};
 use book::Book;
-use lowering::window::{Lowered, LoweredNode, Store as Target, Window};
+use lowering::window::{Lowered, LoweredNode, Window};
 use rayon::prelude::*;
 use semantics::sort::Sort;
 use semantics::subst::replace_vars;
@@ -222,6 +222,9 @@ impl Work<'_> {
         done: &(dyn Fn(&WindowReport) + Sync),
         choice: &mut Choice<'_>,
     ) {
+        if which.is_empty() {
+            return;
+        }
         let windows: Vec<&Window> = which.iter().map(|(k, _)| &self.windows[*k]).collect();
         let shapes = windows
             .iter()
@@ -491,15 +494,11 @@ impl Shape {
                 .map(|i| (i.width, i.in_memory, i.chains))
                 .collect(),
             output: (window.output.elem.bits(), window.output.lanes),
-            whole: is_whole(window),
+            whole: window.names_a_value(),
             term: replace_vars(window.term, &map),
             sought: Sought::Any,
         }
     }
-}
-
-fn is_whole(window: &Window) -> bool {
-    matches!(window.store, Target::Register(_)) && window.chains == 0
 }
 
 /// A program for one window as one for another of the same shape.
@@ -590,7 +589,7 @@ pub(crate) fn compile_window(
         }
     };
     // What is read as a whole is not put together in memory.
-    if is_whole(window) {
+    if window.names_a_value() {
         found = found.map(|values| search.in_widest(values, &goal));
     }
     let searched = start.elapsed();

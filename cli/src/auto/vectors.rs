@@ -13,7 +13,7 @@ use kernel::data::{numbers, ordinary};
 use kernel::eval::{self, Data};
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
-use lowering::window::{Lowered, LoweredNode, Store, Window};
+use lowering::window::{Lowered, LoweredNode};
 use schedule::Scheduled;
 use schedule::directive::Directive;
 use schedule_space::climb::{self, Evaluate, Found, Limits, search};
@@ -415,8 +415,8 @@ impl CostEstimator<'_> {
 
 /// How many statements a kernel writes out, those left aside that name a value for others.
 fn written(lowered: &Lowered) -> usize {
-    let names = |w: &&Window| matches!(w.store, Store::Register(_)) && w.chains == 0;
-    lowered.windows.iter().filter(|w| !names(w)).count()
+    let windows = lowered.windows.iter();
+    windows.filter(|w| !w.names_a_value()).count()
 }
 
 /// The windows that run as tails, with the lanes that count.

@@ -90,6 +90,11 @@ pub struct Window {
 }
 
 impl Window {
+    /// Whether the result goes to a register that no loop changes: it names a value for others.
+    pub fn names_a_value(&self) -> bool {
+        matches!(self.store, Store::Register(_)) && self.chains == 0
+    }
+
     /// The register that the window changes, and takes as an operand.
     pub fn carried(&self) -> Option<Id> {
         let Store::Register(to) = self.store else {
