@@ -9,7 +9,7 @@
 //! side by side, elements kept in registers, tails. What is best for each is joined. A directive that is
 //! refused makes no candidate: what is legal is decided where directives are applied, nowhere else.
 
-use crate::loops::{Loops, operators, work};
+use crate::loops::{Loop, Loops, operators, work};
 use crate::nest::{orders, reordered};
 use crate::plan::Plan;
 use kernel::index::Symbol;
@@ -640,7 +640,7 @@ impl Climb<'_> {
 
 /// Plans in which lanes that are columns of something go with as many of these side by side as a block has that
 /// is turned in registers.
-fn in_blocks(plan: &Plan, one: &crate::loops::Loop) -> Vec<Plan> {
+fn in_blocks(plan: &Plan, one: &Loop) -> Vec<Plan> {
     let lanes = plan.vectors.get(&one.name).map_or(0, |(lanes, _)| *lanes);
     let with = |around: &String| {
         let mut plan = plan.clone();

@@ -129,11 +129,11 @@ impl Search<'_> {
 /// with ones.
 fn adds_extended(goal: &Goal) -> bool {
     let extended = |t: &Term| {
-        let (op, args) = t.as_app()?;
-        (matches!(op.code, OpCode::Zext | OpCode::Sext) && leaf(args[0]).is_some()).then_some(())
+        let args = t.args_of(OpCode::Zext).or(t.args_of(OpCode::Sext));
+        args.is_some_and(|args| leaf(args[0]).is_some())
     };
     let first = goal.live().next();
-    first.is_some_and(|t| summands(t).iter().filter_map(extended).count() > 1)
+    first.is_some_and(|t| summands(t).into_iter().filter(extended).count() > 1)
 }
 
 /// How many pairs of terms are compared for one instruction.

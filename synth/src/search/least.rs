@@ -21,9 +21,11 @@ impl Search<'_> {
     /// Registers that hold the goal by one instruction each that takes the least of the machine, or by one and
     /// what a loop carries.
     pub fn least_registers(&mut self, goal: &Goal) -> Option<Vec<Value>> {
+        if !adds_several(goal) {
+            return None;
+        }
         let one = self.defined(goal).filter(|(value, _)| {
-            let waits = self.estimator.waits(&self.graph, &[*value]);
-            adds_several(goal) && self.takes_least(*value) && !waits
+            self.takes_least(*value) && !self.estimator.waits(&self.graph, &[*value])
         });
         if let Some((value, _)) = one {
             self.claim(value, goal);
@@ -84,6 +86,10 @@ impl Search<'_> {
         }
         let (mut whole, mut beside) = (Vec::new(), Vec::new());
         for first in (0..goal.elements.len()).step_by(lanes) {
+            let part = round.beside.part(first, lanes);
+            if !adds_several(&part) {
+                return None;
+            }
             let all = goal.part(first, lanes);
             if let Some((value, _)) = self.defined(&all) {
                 if !self.estimator.waits(&self.graph, &[value]) {
@@ -92,8 +98,7 @@ impl Search<'_> {
                 self.claim(value, &all);
                 whole.push(value);
             }
-            let part = round.beside.part(first, lanes);
-            let (value, _) = self.defined(&part).filter(|_| adds_several(&part))?;
+            let (value, _) = self.defined(&part)?;
             self.claim(value, &part);
             beside.push(value);
         }
