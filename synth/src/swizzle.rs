@@ -67,43 +67,110 @@ pub(crate) type IndexBit = (&'static str, u32);
 
 /// One result element: what its index bits bring, by ways, which are numbered.
 #[derive(Clone, Debug)]
-pub(crate) enum ElementMoves {
-    /// Each value of the bits that it looks at is a way.
-    Table {
-        /// Index bits, least significant first.
-        support: Vec<IndexBit>,
-        /// What comes out, by the value of the support bits; `None` for anything else. Elements that do
-        /// the same with their own bits share it.
-        pieces: Pieces,
-    },
-    /// Each path through a network of choices, of which each looks at one bit, is a way.
-    Network(Vec<Path>),
+pub(crate) struct ElementMoves {
+    /// How index bits lead there.
+    pub(crate) ways: Ways,
+    /// What comes out. Elements that do the same with their own bits share it.
+    pub(crate) pieces: Arc<Pieces>,
 }
 
-/// A path through a network: what it leads to, and how the bits on it are set.
+/// How index bits lead to what comes out.
 #[derive(Clone, Debug)]
-pub(crate) struct Path {
-    brought: Brought,
-    bits: Vec<(IndexBit, bool)>,
+pub(crate) enum Ways {
+    /// Each value of the bits that an element looks at, the least significant first, is a way.
+    Table(Vec<IndexBit>),
+    /// Each path through a network of choices, of which each looks at one bit, is a way: how the bits
+    /// on it are set.
+    Network(Vec<Vec<(IndexBit, bool)>>),
 }
 
-/// What comes out of an element, by the value of the bits that it looks at.
-type Pieces = Arc<[Option<Brought>]>;
+/// What comes out of an element.
+#[derive(Debug)]
+pub(crate) struct Pieces {
+    /// By way; `None` for anything else.
+    pub(crate) by_way: Vec<Option<Brought>>,
+    /// By what ways an element of an operand comes out, in order: by operand and element.
+    to_element: Vec<Vec<Vec<usize>>>,
+    /// By what ways a constant does.
+    to_constant: Vec<(Bits, Vec<usize>)>,
+}
+
+impl Pieces {
+    fn new(by_way: Vec<Option<Brought>>) -> Pieces {
+        let mut to_element: Vec<Vec<Vec<usize>>> = Vec::new();
+        let mut to_constant: Vec<(Bits, Vec<usize>)> = Vec::new();
+        for (way, piece) in by_way.iter().enumerate() {
+            match piece {
+                Some(Brought::Element { data, at }) => {
+                    grown(grown(&mut to_element, *data), *at).push(way);
+                }
+                Some(Brought::Constant(bits)) => {
+                    match to_constant.iter_mut().find(|(known, _)| known == bits) {
+                        Some((_, ways)) => ways.push(way),
+                        None => to_constant.push((bits.clone(), vec![way])),
+                    }
+                }
+                None => {}
+            }
+        }
+        Pieces {
+            by_way,
+            to_element,
+            to_constant,
+        }
+    }
+
+    fn ways_to_element(&self, data: usize, at: usize) -> &[usize] {
+        let ways = self.to_element.get(data).and_then(|of| of.get(at));
+        ways.map_or(&[], Vec::as_slice)
+    }
+
+    fn ways_to_constant(&self, wanted: Term) -> &[usize] {
+        let bits = wanted.as_bits();
+        let known = bits.and_then(|bits| self.to_constant.iter().find(|(known, _)| known == bits));
+        known.map_or(&[], |(_, ways)| ways.as_slice())
+    }
+}
+
+/// A place in a list that is made as long as that needs.
+fn grown<T: Default>(list: &mut Vec<T>, at: usize) -> &mut T {
+    if list.len() <= at {
+        list.resize_with(at + 1, T::default);
+    }
+    &mut list[at]
+}
 
 impl ElementMoves {
     fn ways(&self) -> usize {
-        match self {
-            ElementMoves::Table { pieces, .. } => pieces.len(),
-            ElementMoves::Network(paths) => paths.len(),
-        }
+        self.pieces.by_way.len()
     }
 
     /// What comes out by a way.
     fn brought(&self, way: usize) -> Option<&Brought> {
-        match self {
-            ElementMoves::Table { pieces, .. } => pieces[way].as_ref(),
-            ElementMoves::Network(paths) => Some(&paths[way].brought),
+        self.pieces.by_way[way].as_ref()
+    }
+
+    /// The ways by which a wanted element comes out of what the data operands hold, in order.
+    fn ways_to(&self, sources: &[&Goal], wanted: Term) -> Vec<usize> {
+        let mut ways = self.pieces.ways_to_constant(wanted).to_vec();
+        for (data, source) in sources.iter().enumerate() {
+            let elements = source.elements.iter().enumerate();
+            for (at, _) in elements.filter(|(_, t)| **t == Some(wanted)) {
+                ways.extend(self.pieces.ways_to_element(data, at));
+            }
         }
+        ways.sort_unstable();
+        ways
+    }
+
+    /// Whether an element of a data operand can come out.
+    pub(crate) fn brings(&self, data: usize, at: usize) -> bool {
+        !self.pieces.ways_to_element(data, at).is_empty()
+    }
+
+    /// Whether a wanted element is a constant that can come out.
+    pub(crate) fn brings_constant(&self, wanted: Term) -> bool {
+        !self.pieces.ways_to_constant(wanted).is_empty()
     }
 
     /// What comes out when index bits are set so.
@@ -113,13 +180,13 @@ impl ElementMoves {
 
     /// The way that is taken when index bits are set so.
     fn way_by(&self, is_set: impl Fn(IndexBit) -> bool) -> Option<usize> {
-        match self {
-            ElementMoves::Table { support, .. } => {
+        match &self.ways {
+            Ways::Table(support) => {
                 let bits = support.iter().enumerate();
                 Some(bits.fold(0, |way, (k, bit)| way | usize::from(is_set(*bit)) << k))
             }
-            ElementMoves::Network(paths) => {
-                let taken = |path: &Path| path.bits.iter().all(|(bit, set)| is_set(*bit) == *set);
+            Ways::Network(paths) => {
+                let taken = |path: &Vec<_>| path.iter().all(|(bit, set)| is_set(*bit) == *set);
                 paths.iter().position(taken)
             }
         }
@@ -128,27 +195,27 @@ impl ElementMoves {
     /// Of some ways the first that no settled bit contradicts.
     fn first_free(&self, fixed: &Fixed, ways: impl Iterator<Item = usize>) -> Option<usize> {
         let mut ways = ways;
-        match self {
-            ElementMoves::Table { support, .. } => {
+        match &self.ways {
+            Ways::Table(support) => {
                 let (known, set) = already(fixed, support);
                 ways.find(|way| way & known == set)
             }
-            ElementMoves::Network(paths) => {
+            Ways::Network(paths) => {
                 let is_free =
                     |(bit, set): &(IndexBit, bool)| fixed.get(bit).is_none_or(|f| f == set);
-                ways.find(|way| paths[*way].bits.iter().all(is_free))
+                ways.find(|way| paths[*way].iter().all(is_free))
             }
         }
     }
 
     /// Settles the bits of a way.
     fn fix(&self, fixed: &mut Fixed, way: usize) {
-        match self {
-            ElementMoves::Table { support, .. } => {
+        match &self.ways {
+            Ways::Table(support) => {
                 let bits = support.iter().enumerate();
                 fixed.extend(bits.map(|(k, &bit)| (bit, way >> k & 1 == 1)));
             }
-            ElementMoves::Network(paths) => fixed.extend(paths[way].bits.iter().copied()),
+            Ways::Network(paths) => fixed.extend(paths[way].iter().copied()),
         }
     }
 }
@@ -230,16 +297,16 @@ fn element_moves(
     t: Term,
     choosers: &BTreeSet<&'static str>,
     data: &[String],
-    alike: &mut HashMap<Term, Pieces>,
+    alike: &mut HashMap<Term, Arc<Pieces>>,
 ) -> Option<ElementMoves> {
     let support = support_of(t, choosers)?;
     let own = over_support(t, &support, &mut HashMap::new());
     let pieces = alike
         .entry(own)
-        .or_insert_with(|| pieces_of(own, support.len() as u32, data));
-    let any = pieces.iter().any(Option::is_some);
-    any.then(|| ElementMoves::Table {
-        support,
+        .or_insert_with(|| Arc::new(pieces_of(own, support.len() as u32, data)));
+    let any = pieces.by_way.iter().any(Option::is_some);
+    any.then(|| ElementMoves {
+        ways: Ways::Table(support),
         pieces: Arc::clone(pieces),
     })
 }
@@ -282,7 +349,7 @@ fn pieces_of(t: Term, bits: u32, data: &[String]) -> Pieces {
         _ => resolve(t, &Bits::from_u64(bits, value)),
     };
     let all = (0..1 << bits).map(|value| brought(resolved(value)?));
-    all.collect()
+    Pieces::new(all.collect())
 }
 
 /// What a term is when its index bits are these. The usual shapes (a choice, an
@@ -428,11 +495,7 @@ pub(crate) fn solve_index(
     let wanted = table.elements.iter().zip(&goal.elements);
     let mut choices = Vec::new();
     for (moves, wanted) in wanted.filter_map(|(moves, wanted)| Some((moves, (*wanted)?))) {
-        let brings = |way: &usize| {
-            let piece = moves.brought(*way);
-            piece.is_some_and(|p| holds(p, sources, wanted))
-        };
-        let ways: Vec<usize> = (0..moves.ways()).filter(brings).collect();
+        let ways = moves.ways_to(sources, wanted);
         if ways.is_empty() {
             return None;
         }
@@ -521,15 +584,6 @@ fn index_of(table: &MoveTable, fixed: &Fixed) -> BTreeMap<String, Bits> {
         }
     }
     index
-}
-
-fn holds(brought: &Brought, sources: &[&Goal], wanted: Term) -> bool {
-    match *brought {
-        Brought::Constant(ref bits) => wanted.as_bits() == Some(bits),
-        Brought::Element { data, at } => {
-            sources[data].elements.get(at).copied().flatten() == Some(wanted)
-        }
-    }
 }
 
 /// The inputs that a goal's elements are pieces of, in order of first use.

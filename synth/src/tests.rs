@@ -8,7 +8,7 @@ use crate::lanes::Counterexamples;
 use crate::library::cached::LibraryCache;
 use crate::limit::Limit;
 use crate::search::{Limits, Search};
-use crate::swizzle::{Brought, ElementMoves};
+use crate::swizzle::{Brought, Ways};
 use crate::widths::Widths;
 use autoir::instructions::{Implementation, OperandSource};
 use autoir::program::{Argument, Bound, Formal, Instance, Node, Program, Value};
@@ -471,9 +471,9 @@ fn a_rounding_shift_and_a_signed_average_are_unsigned_averages() {
 fn elements_that_choose_alike_share_what_they_choose() {
     let all = candidates(vec![permute2("permute", 16, 8)], None);
     let table = all.move_table(0, 16).expect("it only moves");
-    let mut elements = table.elements.iter().map(|moves| match moves {
-        ElementMoves::Table { support, pieces } => (support, pieces),
-        ElementMoves::Network(_) => panic!("few bits choose"),
+    let mut elements = table.elements.iter().map(|moves| match &moves.ways {
+        Ways::Table(support) => (support, &moves.pieces),
+        Ways::Network(_) => panic!("few bits choose"),
     });
     let (first, pieces) = elements.next().expect("it has elements");
     for (k, (other, same)) in (1..).zip(elements) {
@@ -488,5 +488,5 @@ fn elements_that_choose_alike_share_what_they_choose() {
             at: v % 8,
         })
     });
-    assert_eq!(pieces.to_vec(), all.collect::<Vec<_>>());
+    assert_eq!(pieces.by_way, all.collect::<Vec<_>>());
 }

@@ -39,14 +39,50 @@ pub(super) struct Moves {
     pub(super) given: Vec<(Value, Goal)>,
 }
 
-/// A goal and registers in parts of their elements.
-fn seen_as(goal: &Goal, sources: &Sources, element: u32) -> Option<(Goal, Sources)> {
-    let parts = |(width, registers): (&u32, &Rc<[Goal]>)| {
-        let registers = registers.iter().map(|r| r.with_element(element));
-        Some((*width, registers.collect::<Option<_>>()?))
-    };
-    let sources = sources.iter().map(parts).collect::<Option<_>>()?;
-    Some((goal.with_element(element)?, sources))
+/// A goal and the registers that its elements may come from, as elements of one width.
+struct View {
+    goal: Goal,
+    sources: Sources,
+    /// By width of registers: which of them has an element, and where in it.
+    places: BTreeMap<u32, Places>,
+}
+
+/// Which of some registers has an element, and where in it.
+type Places = HashMap<Term, Vec<(usize, usize)>>;
+
+/// How many choices of registers for the operands of an instruction are tried.
+const MOST_CHOICES: usize = 64;
+
+fn places_in(registers: &[Goal]) -> Places {
+    let mut places = Places::new();
+    for (register, of) in registers.iter().enumerate() {
+        for (at, element) in of.elements.iter().enumerate() {
+            if let Some(t) = element {
+                places.entry(*t).or_default().push((register, at));
+            }
+        }
+    }
+    places
+}
+
+impl View {
+    fn new(goal: Goal, sources: Sources) -> View {
+        View {
+            goal,
+            sources,
+            places: BTreeMap::new(),
+        }
+    }
+
+    /// In parts of the elements.
+    fn in_parts(&self, element: u32) -> Option<View> {
+        let parts = |(width, registers): (&u32, &Rc<[Goal]>)| {
+            let registers = registers.iter().map(|r| r.with_element(element));
+            Some((*width, registers.collect::<Option<_>>()?))
+        };
+        let sources = self.sources.iter().map(parts).collect::<Option<_>>()?;
+        Some(View::new(self.goal.with_element(element)?, sources))
+    }
 }
 
 impl Search<'_> {
@@ -90,7 +126,8 @@ impl Search<'_> {
             true => self.candidates.networks(goal.width()),
             false => self.candidates.movements(goal.width()),
         };
-        let mut views = BTreeMap::from([(goal.element, (goal.clone(), sources.clone()))]);
+        let given = View::new(goal.clone(), sources);
+        let mut views: BTreeMap<u32, View> = BTreeMap::new();
         let mut best: Option<(Value, Cost)> = None;
         for &index in &*list {
             let c = &self.candidates.list[index];
@@ -110,13 +147,12 @@ impl Search<'_> {
             };
             let view = match views.entry(element) {
                 Entry::Occupied(known) => known.into_mut(),
-                Entry::Vacant(new) => match seen_as(goal, &sources, element) {
+                Entry::Vacant(new) => match given.in_parts(element) {
                     Some(view) => new.insert(view),
                     None => continue,
                 },
             };
-            let (goal, sources) = view;
-            best = cheaper(best, self.move_with(index, &table, goal, &names, sources));
+            best = cheaper(best, self.move_with(index, &table, &names, view));
         }
         best
     }
@@ -152,9 +188,8 @@ impl Search<'_> {
         &mut self,
         index: usize,
         table: &MoveTable,
-        goal: &Goal,
         names: &[&'static str],
-        sources: &mut Sources,
+        view: &mut View,
     ) -> Option<(Value, Cost)> {
         let c = &self.candidates.list[index];
         let widths: Vec<u32> = table
@@ -165,24 +200,21 @@ impl Search<'_> {
         if names.len() > table.data.len() * 2 {
             return None;
         }
+        let View {
+            goal,
+            sources,
+            places,
+        } = view;
         for &w in &widths {
-            sources
-                .entry(w)
-                .or_insert_with(|| self.sources(goal, names, w));
+            let registers = (sources.entry(w)).or_insert_with(|| self.sources(goal, names, w));
+            places.entry(w).or_insert_with(|| places_in(registers));
         }
-        let choices: Vec<&Rc<[Goal]>> = widths.iter().map(|w| &sources[w]).collect();
-        let total: usize = choices.iter().map(|list| list.len()).product();
+        let registers: Vec<&Rc<[Goal]>> = widths.iter().map(|w| &sources[w]).collect();
+        let places: Vec<&Places> = widths.iter().map(|w| &places[w]).collect();
         let mut best: Option<(Value, Cost)> = None;
-        for choice in 0..total.min(64) {
-            let mut rest = choice;
-            let picked: Vec<&Goal> = choices
-                .iter()
-                .map(|list| {
-                    let g = &list[rest % list.len()];
-                    rest /= list.len();
-                    g
-                })
-                .collect();
+        for choice in choices(table, goal, &registers, &places) {
+            let picked = choice.iter().zip(&registers);
+            let picked: Vec<&Goal> = picked.map(|(&at, all)| &all[at]).collect();
             if let Some(solution) = swizzle::solve_index(table, &picked, goal) {
                 let c = &self.candidates.list[index];
                 let constant = |name| c.operand(name).is_some_and(|o| o.role.is_constant());
@@ -391,6 +423,46 @@ impl Search<'_> {
             self.graph.add(Node::Constant(bits.clone())),
         ))
     }
+}
+
+/// Of the first choices of a register for each operand those from which an instruction can bring each wanted
+/// element, whatever it brings to the others meanwhile.
+fn choices(
+    table: &MoveTable,
+    goal: &Goal,
+    registers: &[&Rc<[Goal]>],
+    places: &[&Places],
+) -> Vec<Vec<usize>> {
+    // They are numbered, the first operand's register running fastest.
+    let mut all = 1;
+    let of_operand = |registers: &&Rc<[Goal]>| {
+        let before = all;
+        all *= registers.len();
+        (before, registers.len())
+    };
+    let of_operand: Vec<(usize, usize)> = registers.iter().map(of_operand).collect();
+    let picked = |choice: usize, (before, count): (usize, usize)| choice / before % count;
+    let mut left: Vec<usize> = (0..all.min(MOST_CHOICES)).collect();
+    for (moves, wanted) in table.elements.iter().zip(&goal.elements) {
+        let Some(wanted) = wanted.filter(|t| !moves.brings_constant(*t)) else {
+            continue;
+        };
+        let mut from = Vec::new();
+        for (data, places) in places.iter().enumerate() {
+            let places = places.get(&wanted).into_iter().flatten();
+            let brought = places.filter(|(_, at)| moves.brings(data, *at));
+            from.extend(brought.map(|(register, _)| (of_operand[data], *register)));
+        }
+        left.retain(|choice| {
+            from.iter()
+                .any(|&(of, register)| picked(*choice, of) == register)
+        });
+        if left.is_empty() {
+            break;
+        }
+    }
+    let registers = |choice: usize| of_operand.iter().map(|of| picked(choice, *of)).collect();
+    left.into_iter().map(registers).collect()
 }
 
 /// An element with its low bits, as many as given, over and over.

@@ -7,7 +7,7 @@
 //! (Nassimi, Sahni: "Data broadcasting in SIMD computers", 1981). The lanes are followed as they are
 //! written, with the numbers of their loops: written out they are 128 trees of as many leaves.
 
-use super::{Brought, ElementMoves, IndexBit, MAX_SUPPORT, Path, SUPPORT, truth};
+use super::{Brought, ElementMoves, IndexBit, MAX_SUPPORT, Pieces, SUPPORT, Ways, truth};
 use crate::candidates::Candidate;
 use crate::fragment::replace;
 use semantics::bits::Bits;
@@ -15,6 +15,7 @@ use semantics::op::OpCode;
 use semantics::sort::Sort;
 use semantics::term::{Kind, Term};
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
 
 /// Choices of which a table of their values is made as quickly.
 const FEW: usize = 4;
@@ -75,10 +76,14 @@ impl<'a> Network<'a> {
             loops: Vec::new(),
             bits: Vec::new(),
             paths: Vec::new(),
+            brought: Vec::new(),
         };
         let width = self.candidate.natural;
         walk.element(self.candidate.term(), k * width, width)?;
-        Some(ElementMoves::Network(walk.paths))
+        Some(ElementMoves {
+            ways: Ways::Network(walk.paths),
+            pieces: Arc::new(Pieces::new(walk.brought)),
+        })
     }
 }
 
@@ -151,7 +156,9 @@ struct Walk<'a> {
     loops: Vec<i64>,
     /// Bits that lead here.
     bits: Vec<(IndexBit, bool)>,
-    paths: Vec<Path>,
+    paths: Vec<Vec<(IndexBit, bool)>>,
+    /// What each leads to.
+    brought: Vec<Option<Brought>>,
 }
 
 impl Walk<'_> {
@@ -179,9 +186,8 @@ impl Walk<'_> {
     /// All paths from a term on.
     fn follow(&mut self, t: Term) -> Option<()> {
         let Some(args) = t.args_of(OpCode::Ite) else {
-            let brought = self.leaf(t)?;
-            let bits = self.bits.clone();
-            self.paths.push(Path { brought, bits });
+            self.brought.push(Some(self.leaf(t)?));
+            self.paths.push(self.bits.clone());
             return (self.paths.len() <= MOST_PATHS).then_some(());
         };
         let ((operand, at, _), bit, holds) = self.network.decisions.get(&args[0])?;
@@ -237,7 +243,7 @@ impl Walk<'_> {
 mod tests {
     use crate::candidates::Candidates;
     use crate::goal::Goal;
-    use crate::swizzle::{ElementMoves, solve_index, with_the_rest};
+    use crate::swizzle::{Ways, solve_index, with_the_rest};
     use crate::tests::{candidates, operation};
     use semantics::bits::Bits;
     use semantics::build as b;
@@ -311,7 +317,7 @@ mod tests {
         for all in [butterfly(true), butterfly(false)] {
             let table = all.move_table(0, 8).expect("it only moves");
             for moves in &table.elements {
-                let ElementMoves::Network(paths) = moves else {
+                let Ways::Network(paths) = &moves.ways else {
                     panic!("many bits choose");
                 };
                 assert_eq!(paths.len(), BYTES as usize);
