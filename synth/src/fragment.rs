@@ -16,6 +16,15 @@ use semantics::term::{Kind, Term};
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
+/// The most operators of a value, each counted as often as it is read, that is gone through as a tree: of what
+/// is computed of itself over and over there are far more.
+const MOST_READ: u32 = 4096;
+
+/// Whether a value is too much to be gone through as a tree.
+pub(crate) fn is_much(t: Term) -> bool {
+    t.size() > MOST_READ
+}
+
 /// What a function is on the fixed inputs: a fingerprint.
 pub type Behaviour = u128;
 

@@ -5,7 +5,7 @@
 //! that registers have. Each piece between values of usual widths is rewritten by itself and
 //! proved equal; where that fails it is left as it is.
 
-use crate::fragment::{Fragment, rebuild, regular, replace, replace_below};
+use crate::fragment::{Fragment, is_much, rebuild, regular, replace, replace_below};
 use semantics::bits::Bits;
 use semantics::build as b;
 use semantics::op::{Op, OpCode};
@@ -21,6 +21,7 @@ pub fn legalize(t: Term, prover: &Prover) -> Term {
         prover,
         done: HashMap::new(),
         stuck: HashSet::new(),
+        passed: HashSet::new(),
     };
     pass.visit(t)
 }
@@ -30,6 +31,8 @@ struct Pass<'a> {
     done: HashMap<Term, Term>,
     /// Values whose own piece could not be rewritten: it is tried as part of its users'.
     stuck: HashSet<Term>,
+    /// Values of odd widths below which those of usual widths were visited.
+    passed: HashSet<Term>,
 }
 
 impl Pass<'_> {
@@ -46,9 +49,9 @@ impl Pass<'_> {
         for c in crate::fragment::operands(t) {
             self.visit_regular(c);
         }
-        let mut odd = false;
-        let mut leaves = Vec::new();
-        self.border(t, &mut leaves, &mut odd);
+        let mut border = Border::default();
+        self.border(t, &mut border);
+        let Border { leaves, odd, .. } = border;
         let mut map: HashMap<Term, Term> = leaves.iter().map(|&l| (l, self.visit(l))).collect();
         let out = match odd {
             true => self.piece(t, &leaves, &map).unwrap_or_else(|| {
@@ -196,7 +199,7 @@ impl Pass<'_> {
     fn visit_regular(&mut self, t: Term) {
         if regular(t) {
             self.visit(t);
-        } else {
+        } else if self.passed.insert(t) {
             for c in crate::fragment::operands(t) {
                 self.visit_regular(c);
             }
@@ -221,39 +224,58 @@ impl Pass<'_> {
         Some(replace(new, &mut back))
     }
 
-    /// The nearest values of usual widths below a term, and whether there are others between.
-    fn border(&self, t: Term, leaves: &mut Vec<Term>, odd: &mut bool) {
+    /// Adds what lies around a term that is none of the usual widths, or reads such.
+    fn border(&self, t: Term, border: &mut Border) {
         for c in crate::fragment::operands(t) {
-            if c.as_bits().is_some() || c.as_bool().is_some() {
+            if c.as_bits().is_some() || c.as_bool().is_some() || !border.seen.insert(c) {
                 continue;
             }
             // What a condition says of the values beside it belongs to the piece.
             let condition = c.sort() == Sort::Bool;
-            *odd |= condition && compares_odd(c) || self.stuck.contains(&c) || !regular(c);
-            let inside = condition || self.stuck.contains(&c);
-            if c.as_var().is_some() || regular(c) && !inside {
-                if !leaves.contains(&c) {
-                    leaves.push(c);
-                }
+            let stuck = self.stuck.contains(&c);
+            border.odd |= condition && compares_odd(c) || stuck || !regular(c);
+            if c.as_var().is_some() || regular(c) && !condition && !stuck {
+                border.leaves.push(c);
             } else {
-                self.border(c, leaves, odd);
+                self.border(c, border);
             }
         }
     }
+}
+
+/// What lies around a piece.
+#[derive(Default)]
+struct Border {
+    /// Values of usual widths, in the order in which they are met.
+    leaves: Vec<Term>,
+    /// Whether there are others between.
+    odd: bool,
+    seen: HashSet<Term>,
 }
 
 /// The most values at the border of a piece.
 const MAX_BORDER: usize = 6;
 
 fn compares_odd(t: Term) -> bool {
-    crate::fragment::operands(t).any(|c| match c.sort() {
-        Sort::Bool => compares_odd(c),
-        _ => !regular(c),
-    })
+    let (mut seen, mut work) = (HashSet::new(), vec![t]);
+    while let Some(t) = work.pop() {
+        for c in crate::fragment::operands(t) {
+            match c.sort() {
+                Sort::Bool if seen.insert(c) => work.push(c),
+                Sort::Bool => {}
+                _ if !regular(c) => return true,
+                _ => {}
+            }
+        }
+    }
+    false
 }
 
 /// The piece in wider values, proved equal to it.
 fn rewritten(piece: &Fragment, prover: &Prover) -> Option<Term> {
+    if is_much(piece.term) {
+        return None;
+    }
     let rounded = halved_first(piece.term);
     let proposals = [rounded.and_then(wide), wide(piece.term)];
     proposals.into_iter().flatten().find(|&new| {

@@ -9,6 +9,7 @@
 //!
 //! It does not look at more than one element and does not know costs.
 
+use crate::fragment::is_much;
 use semantics::bits::Bits;
 use semantics::build as b;
 use semantics::op::{Op, OpCode};
@@ -213,7 +214,9 @@ impl Facts {
             return None;
         }
         let width = pa[0].sort().width().filter(|w| *w > t.width())?;
-        known(&self.lifted, (t, width), || lifted(t, width))
+        known(&self.lifted, (t, width), || {
+            (!is_much(t)).then(|| lifted(t, width)).flatten()
+        })
     }
 }
 

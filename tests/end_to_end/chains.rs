@@ -5,7 +5,7 @@
 /// the value before.
 type Chain = (&'static str, u32, usize, &'static [&'static str]);
 
-const CHAINS: [Chain; 9] = [
+const CHAINS: [Chain; 14] = [
     (
         "u32",
         8,
@@ -31,6 +31,13 @@ const CHAINS: [Chain; 9] = [
     ("u32", 8, 9, &["(T ^ (T >> 7)) + popcount(T >> 2)"]),
     ("f32", 8, 60, &["T * (1.0 - T)"]),
     ("i16", 16, 24, &["max(T - 100, min(T + 50, 1000))"]),
+    // As sums, and as what may be cut anywhere, these have two to the power of their steps of parts.
+    ("u8", 16, 40, &["T + T"]),
+    ("i32", 8, 40, &["T + T"]),
+    ("i32", 8, 40, &["(T ^ (a[i] >> 1)) & T"]),
+    // Values of odd widths below values of odd widths.
+    ("u8", 16, 8, &["avg(T, max(T, 3))"]),
+    ("i32", 8, 12, &["T * T"]),
     // Below each step lie as many cuts at one value as there are steps.
     ("f32", 8, 60, &["select(T > 0.5, T * 0.5, T + 0.25)"]),
 ];

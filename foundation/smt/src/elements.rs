@@ -18,6 +18,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 const BITWISE_PIECE: u32 = 64;
 
 /// Where a term may be cut without cutting through an operator.
+#[derive(Clone)]
 enum Cuts {
     /// Anywhere: whole inputs, constants, bitwise operators on such.
     Anywhere,
@@ -25,9 +26,9 @@ enum Cuts {
     At(BTreeSet<u32>),
 }
 
-fn cuts(t: Term, memo: &mut HashMap<Term, BTreeSet<u32>>) -> Cuts {
+fn cuts(t: Term, memo: &mut HashMap<Term, Cuts>) -> Cuts {
     if let Some(known) = memo.get(&t) {
-        return Cuts::At(known.clone());
+        return known.clone();
     }
     let Some((op, args)) = t.as_app() else {
         return if matches!(t.kind(), Kind::Var { .. } | Kind::Bv(_)) {
@@ -50,13 +51,11 @@ fn cuts(t: Term, memo: &mut HashMap<Term, BTreeSet<u32>>) -> Cuts {
         }
         _ => Cuts::At(BTreeSet::new()),
     };
-    if let Cuts::At(at) = &found {
-        memo.insert(t, at.clone());
-    }
+    memo.insert(t, found.clone());
     found
 }
 
-fn concat_cuts(parts: &[Term], memo: &mut HashMap<Term, BTreeSet<u32>>) -> BTreeSet<u32> {
+fn concat_cuts(parts: &[Term], memo: &mut HashMap<Term, Cuts>) -> BTreeSet<u32> {
     let mut at = BTreeSet::new();
     let mut start = 0;
     for &part in parts.iter().rev() {
@@ -69,7 +68,7 @@ fn concat_cuts(parts: &[Term], memo: &mut HashMap<Term, BTreeSet<u32>>) -> BTree
 }
 
 /// The cuts of a part that begins at some bit; one that may be cut anywhere is left whole.
-fn inner_cuts(part: Term, start: u32, memo: &mut HashMap<Term, BTreeSet<u32>>) -> BTreeSet<u32> {
+fn inner_cuts(part: Term, start: u32, memo: &mut HashMap<Term, Cuts>) -> BTreeSet<u32> {
     match cuts(part, memo) {
         Cuts::Anywhere => BTreeSet::new(),
         Cuts::At(at) => at.into_iter().map(|c| c + start).collect(),
@@ -77,7 +76,7 @@ fn inner_cuts(part: Term, start: u32, memo: &mut HashMap<Term, BTreeSet<u32>>) -
 }
 
 /// Cuts that all terms allow.
-fn common(terms: &[Term], memo: &mut HashMap<Term, BTreeSet<u32>>) -> Cuts {
+fn common(terms: &[Term], memo: &mut HashMap<Term, Cuts>) -> Cuts {
     terms
         .iter()
         .fold(Cuts::Anywhere, |all, &t| match (all, cuts(t, memo)) {

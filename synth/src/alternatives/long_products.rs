@@ -5,6 +5,7 @@
 //! nothing, and of the product with its upper half. Nothing wraps: it is exact. The product that is no
 //! longer than its factors is the sum of both. Who uses one proves it.
 
+use crate::fragment::is_much;
 use crate::legal::{raw, resize, two};
 use semantics::op::{Op, OpCode};
 use semantics::range::range;
@@ -154,7 +155,7 @@ fn in_bits(x: Term, w: u32) -> Option<Term> {
     if let Some(bits) = x.as_bits() {
         return Some(Term::bits(bits.trunc(w)));
     }
-    let (op, args) = x.as_app()?;
+    let (op, args) = x.as_app().filter(|_| !is_much(x))?;
     match op.code {
         OpCode::Sext | OpCode::Zext if args[0].width() <= w => {
             resize(args[0], w, op.code == OpCode::Sext)

@@ -11,7 +11,7 @@ use super::Search;
 use super::cover::{self, Choices, Expression, How};
 use super::views::{View, other_lane};
 use crate::cost::Cost;
-use crate::fragment::replace;
+use crate::fragment::{is_much, replace};
 use crate::goal::Goal;
 use autoir::program::Value;
 use semantics::build as b;
@@ -124,7 +124,7 @@ fn parts(count: u32, part: impl Fn(u32) -> Term) -> Term {
 
 /// A number of ones as the sum of those of bytes; as part of a sum too.
 fn ones_of_bytes(t: Term) -> Option<Term> {
-    let (op, args) = t.as_app()?;
+    let (op, args) = t.as_app().filter(|_| !is_much(t))?;
     match op.code {
         OpCode::BvAdd => {
             let others: Vec<_> = args.iter().map(|&t| (t, ones_of_bytes(t))).collect();

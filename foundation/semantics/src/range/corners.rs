@@ -11,7 +11,7 @@
 use super::{Range, Ranges, ends, signed, without_sign};
 use crate::op::OpCode;
 use crate::term::Term;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// The most variables: there are two to the power of their number of corners.
 const VARIABLES: usize = 8;
@@ -26,6 +26,7 @@ pub(super) fn of(ranges: &mut Ranges, t: Term) -> Option<Range> {
     let mut sum = Sum {
         ranges,
         variables: Vec::new(),
+        known: HashMap::new(),
     };
     let (Some(x), Some(y)) = (sum.modulo(x), sum.modulo(y)) else {
         ranges.many.insert(t);
@@ -43,15 +44,60 @@ struct Sum<'a> {
     ranges: &'a mut Ranges,
     /// What is no polynomial, and whether its bits are read without sign.
     variables: Vec<(Term, bool)>,
+    /// Polynomials of terms that were looked at: a sum of sums may have any number of ways to each.
+    known: HashMap<(Term, Read), Option<Monomials>>,
+}
+
+/// How a term is read.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Read {
+    Modulo,
+    Signed,
+    Unsigned,
 }
 
 impl Sum<'_> {
     /// A polynomial that is equal to a term modulo two to the power of its width.
     fn modulo(&mut self, t: Term) -> Option<Monomials> {
-        use OpCode as C;
         if self.ranges.many.contains(&t) {
             return None;
         }
+        self.once((t, Read::Modulo), |sum| sum.modulo_anew(t))
+    }
+
+    /// A polynomial whose value is that of a term, read with or without sign.
+    fn value(&mut self, t: Term, unsigned: bool) -> Option<Monomials> {
+        let read = if unsigned {
+            Read::Unsigned
+        } else {
+            Read::Signed
+        };
+        self.once((t, read), |sum| sum.value_anew(t, unsigned))
+    }
+
+    fn once(
+        &mut self,
+        key: (Term, Read),
+        find: impl FnOnce(&mut Self) -> Option<Monomials>,
+    ) -> Option<Monomials> {
+        if let Some(known) = self.known.get(&key) {
+            return known.clone();
+        }
+        let found = find(self);
+        self.known.insert(key, found.clone());
+        found
+    }
+
+    /// Forgets the variables after the first so many, and what they stand in.
+    fn forget(&mut self, after: usize) {
+        self.variables.truncate(after);
+        let stands = |all: &Monomials| all.keys().all(|variables| variables >> after == 0);
+        self.known
+            .retain(|_, found| found.as_ref().is_none_or(stands));
+    }
+
+    fn modulo_anew(&mut self, t: Term) -> Option<Monomials> {
+        use OpCode as C;
         let Some((op, args)) = t.as_app() else {
             return self.value(t, false);
         };
@@ -72,8 +118,7 @@ impl Sum<'_> {
         }
     }
 
-    /// A polynomial whose value is that of a term, read with or without sign.
-    fn value(&mut self, t: Term, unsigned: bool) -> Option<Monomials> {
+    fn value_anew(&mut self, t: Term, unsigned: bool) -> Option<Monomials> {
         use OpCode as C;
         let width = t.sort().width().filter(|w| (1..100).contains(w))?;
         if let Some(bits) = t.as_bits() {
@@ -97,7 +142,7 @@ impl Sum<'_> {
                 if least <= lo && hi <= most {
                     return Some(found);
                 }
-                self.variables.truncate(before);
+                self.forget(before);
                 self.variable(t, unsigned)
             }
             _ => self.variable(t, unsigned),

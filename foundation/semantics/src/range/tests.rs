@@ -198,6 +198,21 @@ fn a_value_without_sign_may_have_the_bit_of_the_sign() {
     assert_eq!(unsigned(b::sub(x, y)), (0, 65535));
 }
 
+/// Of a sum of a sum of itself there are very many ways to each part.
+#[test]
+fn a_chain_of_doublings_is_gone_through_once() {
+    let byte = crate::build::zext(Term::var("x", Sort::Bv(8)), 64);
+    let chain = |n: u32| (0..n).fold(byte, |sum, _| crate::build::add(sum, sum));
+    assert_eq!(range(chain(10)), (0, 255 << 10));
+    let whole = (i128::from(i64::MIN), i128::from(i64::MAX));
+    assert_eq!(range(chain(60)), whole);
+    let one = Term::bv(64, 1);
+    let odd = (0..60).fold(byte, |sum, _| {
+        crate::build::sub(crate::build::add(sum, crate::build::mul(sum, byte)), one)
+    });
+    assert_eq!(range(odd), whole);
+}
+
 /// What is interpolated stays between its ends, in whatever width and spelling.
 #[test]
 fn interpolations_stay_between_their_ends() {

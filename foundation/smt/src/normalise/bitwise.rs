@@ -17,6 +17,9 @@ use std::collections::BTreeSet;
 /// Logic is cut into at most so many pieces.
 const MAX_PIECES: usize = 128;
 
+/// The most parts that a term is flattened to: they may be shared any number of times.
+const MAX_PARTS: usize = 4096;
+
 impl Normaliser {
     /// The normal form of an extraction at a constant offset within the term.
     pub(super) fn extraction(&mut self, x: Term, lo: u32, width: u32) -> Term {
@@ -421,8 +424,8 @@ pub(super) fn is_arithmetic(t: Term) -> bool {
 
 fn flatten(t: Term, code: OpCode, out: &mut Vec<Term>) {
     match t.args_of(code) {
-        Some(args) => args.iter().for_each(|&a| flatten(a, code, out)),
-        None => out.push(t),
+        Some(args) if out.len() < MAX_PARTS => args.iter().for_each(|&a| flatten(a, code, out)),
+        _ => out.push(t),
     }
 }
 

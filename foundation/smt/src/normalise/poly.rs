@@ -185,6 +185,18 @@ impl Poly {
         out
     }
 
+    /// The product of many: those that are one atom are put in order once.
+    pub(crate) fn product(factors: impl IntoIterator<Item = Poly>) -> Poly {
+        let (mut atoms, mut product) = (Monomial::new(), Poly::constant(BigInt::one()));
+        for factor in factors {
+            match factor.as_atom() {
+                Some(atom) => atoms.push(atom),
+                None => product = product.mul(&factor),
+            }
+        }
+        product.mul(&Poly(BTreeMap::from([(atoms, BigInt::one())])))
+    }
+
     /// The most factors of one of its products.
     pub(crate) fn degree(&self) -> usize {
         self.0.keys().map(Vec::len).max().unwrap_or(0)
@@ -308,18 +320,21 @@ impl Range {
         Range { lo, hi }
     }
 
-    /// Squares.
-    pub(crate) fn square(&self) -> Range {
-        let ends = self.mul(self);
+    /// Powers.
+    pub(crate) fn power(&self, n: u32) -> Range {
+        let (lo, hi) = (self.lo.pow(n), self.hi.pow(n));
+        if n % 2 == 1 {
+            return Range { lo, hi };
+        }
         if self.lo.is_negative() && self.hi.is_positive() {
             return Range {
                 lo: BigInt::zero(),
-                hi: (&self.lo * &self.lo).max(&self.hi * &self.hi),
+                hi: lo.max(hi),
             };
         }
         Range {
-            lo: ends.lo,
-            hi: ends.hi,
+            lo: (&lo).min(&hi).clone(),
+            hi: lo.max(hi),
         }
     }
 

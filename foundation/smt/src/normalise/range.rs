@@ -161,16 +161,10 @@ impl Normaliser {
 
     fn range_of_product(&mut self, m: &Monomial) -> Range {
         let mut product = Range::point(BigInt::from(1));
-        let mut k = 0;
-        while k < m.len() {
-            let range = self.range_of(m[k].term, m[k].signed);
-            if m.get(k + 1) == Some(&m[k]) {
-                product = product.mul(&range.square());
-                k += 2;
-            } else {
-                product = product.mul(&range);
-                k += 1;
-            }
+        for same in m.chunk_by(|a, b| a == b) {
+            let range = self.range_of(same[0].term, same[0].signed);
+            let times = u32::try_from(same.len()).unwrap_or(u32::MAX);
+            product = product.mul(&range.power(times));
         }
         product
     }

@@ -20,7 +20,7 @@ use std::rc::Rc;
 const MAX_TERMS: usize = 128;
 /// The most factors of a product that are counted one by one: a square of squares has twice as many
 /// each time.
-const MAX_DEGREE: usize = 256;
+const MAX_DEGREE: usize = 64;
 
 impl Normaliser {
     /// The polynomial of a bit-vector term, reduced modulo 2^width.
@@ -273,16 +273,10 @@ impl Normaliser {
     }
 
     fn truncated(&mut self, m: &Monomial, keep: u32) -> Poly {
-        let mut product = Poly::constant(BigInt::one());
-        for &a in m {
-            let factor = if self.opens_at(a, keep) {
-                (*self.ring(b::extract(a.term, 0, keep))).clone()
-            } else {
-                Poly::atom(a)
-            };
-            product = product.mul(&factor);
-        }
-        product
+        Poly::product(each_once(m, |a| match self.opens_at(a, keep) {
+            true => (*self.ring(b::extract(a.term, 0, keep))).clone(),
+            false => Poly::atom(a),
+        }))
     }
 
     /// The polynomial that is exactly the integer which a term denotes.
@@ -331,12 +325,9 @@ impl Normaliser {
     fn read_signed(&mut self, poly: &Poly, width: u32) -> Poly {
         let mut out = Poly::default();
         for (m, c) in &poly.0 {
-            let mut product = Poly::constant(BigInt::one());
-            for &a in m {
-                let signed = a.signed || a.term.width() == width;
-                product = product.mul(&self.atom(a.term, signed));
-            }
-            out.accumulate(&product, c);
+            let signed = |a: Atom| a.signed || a.term.width() == width;
+            let factors = each_once(m, |a| self.atom(a.term, signed(a)));
+            out.accumulate(&Poly::product(factors), c);
         }
         out
     }
@@ -462,4 +453,15 @@ fn disjoint(poly: &Poly, width: u32) -> Option<Term> {
     parts.reverse();
     let low = b::concat(&parts);
     Some(if signed { b::sext(low, width) } else { low })
+}
+
+/// What becomes of the factors of a product: those that are the same, which lie side by side, once.
+fn each_once(m: &Monomial, mut of: impl FnMut(Atom) -> Poly) -> Vec<Poly> {
+    let mut all: Vec<Poly> = Vec::new();
+    for (k, &atom) in m.iter().enumerate() {
+        let known = k.checked_sub(1).filter(|&before| m[before] == atom);
+        let one = known.map(|before| all[before].clone());
+        all.push(one.unwrap_or_else(|| of(atom)));
+    }
+    all
 }
