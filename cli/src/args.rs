@@ -229,7 +229,7 @@ pub(crate) struct Compile {
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) schedule_time: Option<f64>,
     /// The value of a size for which a schedule is searched and timed; 128 when absent.
-    #[arg(long, value_name = "NAME=NUMBER")]
+    #[arg(long, value_name = "NAME=NUMBER", value_parser = size)]
     pub(crate) size: Vec<String>,
     /// Do without a heuristic of the search.
     #[arg(long, value_enum, value_name = "NAME")]
@@ -500,7 +500,7 @@ pub(crate) struct Map {
     #[arg(long, value_name = "DIR")]
     pub(crate) isa_specs: Option<PathBuf>,
     /// The value of a size; once for each.
-    #[arg(long, value_name = "NAME=NUMBER")]
+    #[arg(long, value_name = "NAME=NUMBER", value_parser = size)]
     pub(crate) size: Vec<String>,
     /// Keep loops and leave scalar statements to the host, also where the schedule puts nothing
     /// into tiles. With arrays in tiles loops are kept anyway.
@@ -575,7 +575,7 @@ pub(crate) struct Schedule {
     #[arg(long, value_name = "DIR")]
     pub(crate) isa_specs: Option<PathBuf>,
     /// The value of a size; once for each. What does not fill the tiles of a schedule is cut off then.
-    #[arg(long, value_name = "NAME=NUMBER")]
+    #[arg(long, value_name = "NAME=NUMBER", value_parser = size)]
     pub(crate) size: Vec<String>,
     /// Print the loops after each directive; without it only the last ones.
     #[arg(long)]
@@ -754,6 +754,17 @@ fn bytes(text: &str) -> Result<usize, String> {
         .ok()
         .filter(|&n| n <= 1 << 32)
         .ok_or_else(|| "a number of bytes was expected, such as 65536 or 0x10000".to_owned())
+}
+
+/// The value of a size, as it is written.
+fn size(text: &str) -> Result<String, String> {
+    let parts = text.split_once('=');
+    let number = parts.and_then(|(_, number)| number.trim().parse::<i64>().ok());
+    match (parts, number) {
+        (Some((name, _)), Some(0..)) if !name.trim().is_empty() => Ok(text.to_owned()),
+        (Some(_), _) => Err(format!("a size is a number from 0 to {}", i64::MAX)),
+        (None, _) => Err("a name and a number were expected, such as `m=8`".to_owned()),
+    }
 }
 
 /// A number of seconds: positive and at most a day.

@@ -160,10 +160,10 @@ fn show(request: &Compile, report: &Report, to_stderr: bool) {
 /// Reads everything that was named; all that is wrong with it. What is wrong with single
 /// instructions is only told: the others are used.
 fn prepare(request: &Compile) -> Result<(Source, Settings, Vec<Diagnostic>), Vec<Diagnostic>> {
-    for output in request.output.iter().chain(&request.html) {
-        let specs = request.specs.vendor.as_deref();
-        let inputs = specs.into_iter().chain([request.input()]);
-        assets::is_no_input(output, inputs).map_err(|d| vec![d])?;
+    if !request.size.is_empty() && request.schedule != Which::Auto {
+        let message = "`--size` says for what sizes a schedule is searched, and none is";
+        let hint = "add `--schedule auto`, or leave `--size` out: code is for all sizes";
+        return Err(vec![Diagnostic::error(message).hint(hint)]);
     }
     match read(request.input()) {
         Ok(source) => settings(request).map(|(settings, reported)| (source, settings, reported)),

@@ -96,19 +96,7 @@ fn run(request: &Map) -> Result<Status, Vec<Diagnostic>> {
         report: String::new(),
         rows: Vec::new(),
     };
-    for name in nobodys(&request.size, &kernels) {
-        let names = kernels
-            .iter()
-            .flat_map(|k| k.sizes().map(|s| k.symbol_name(s)));
-        let names: BTreeSet<String> = names.collect();
-        let hint = match suggest(name, names.iter().map(String::as_str)) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("there are {}", Vec::from_iter(names).join(", ")),
-        };
-        let message = format!("no kernel of this file has a size `{name}`");
-        terminal::complain(&[Diagnostic::error(message).hint(hint)]);
-        wrong = true;
-    }
+    wrong |= terminal::complain(&nobodys(&request.size, &kernels));
     let (mut status, mut failed) = (Status::Done, 0);
     for kernel in &kernels {
         // Schedules may name the machine's parameters; functions are handed arrays alone.
@@ -489,14 +477,24 @@ pub(crate) fn sizes(
     }
 }
 
-/// The sizes that are given and that none of the kernels has, where there are kernels.
-fn nobodys<'g>(given: &'g [String], kernels: &[Kernel]) -> Vec<&'g str> {
-    let has = |name: &str| {
-        let mut all = kernels.iter();
-        all.any(|k| k.sizes().any(|s| k.symbol_name(s) == name))
-    };
-    let names = given.iter().filter_map(|g| Some(g.split_once('=')?.0));
-    names.filter(|n| !kernels.is_empty() && !has(n)).collect()
+/// What is wrong with sizes that are given and that none of the kernels has, where there are kernels.
+pub(crate) fn nobodys(given: &[String], kernels: &[Kernel]) -> Vec<Diagnostic> {
+    let all = kernels.iter();
+    let all = all.flat_map(|k| k.sizes().map(|s| k.symbol_name(s)));
+    let names: BTreeSet<String> = all.collect();
+    let given = given
+        .iter()
+        .filter_map(|g| Some(g.split_once('=')?.0.trim()));
+    let unknown = given.filter(|name| !kernels.is_empty() && !names.contains(*name));
+    let told = unknown.map(|name| {
+        let hint = match suggest(name, names.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if names.is_empty() => "leave `--size` out: there are none".to_owned(),
+            None => format!("there are {}", Vec::from_iter(names.clone()).join(", ")),
+        };
+        Diagnostic::error(format!("no kernel of this file has a size `{name}`")).hint(hint)
+    });
+    told.collect()
 }
 
 /// An array that no memory has room for.

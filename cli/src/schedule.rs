@@ -10,7 +10,7 @@ mod page;
 use crate::args::Schedule;
 use crate::compile::{cannot_write, read};
 use crate::status::Status;
-use crate::{assets, inspect, map, simulate, terminal};
+use crate::{inspect, map, simulate, terminal};
 use difference::{Kind, difference};
 use schedule::ragged::{self, Uncut};
 use semantics::diagnostic::Diagnostic;
@@ -35,12 +35,10 @@ pub(crate) fn command(request: &Schedule) -> Status {
 }
 
 fn run(request: &Schedule) -> Result<Status, Vec<Diagnostic>> {
-    if let Some(output) = &request.html {
-        assets::is_no_input(output, [request.kernel.as_path()]).map_err(|d| vec![d])?;
-    }
     let source = read(&request.kernel).map_err(|d| vec![d])?;
     let (kernels, diagnostics) = kernel::read(&source);
     let mut wrong = terminal::complain(&diagnostics);
+    wrong |= terminal::complain(&map::nobodys(&request.size, &kernels));
     let parameters = match &request.isa {
         None => Vec::new(),
         Some(isa) => {

@@ -322,6 +322,40 @@ fn texts_that_are_told_well() {
     assert!(code == Some(1) && log.contains("levels deep"), "{log}");
 }
 
+/// Sizes that are none, that no kernel has, or that nobody asks for.
+#[test]
+fn sizes_that_say_nothing() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let kernel =
+        "kernel k(n: size, a: in u8[n], o: out u8[n]) { for x in 0..n { o[x] = a[x]; } }\n";
+    std::fs::write(folder.path().join("k.kernel"), kernel).expect("there is room");
+    for (command, said) in [
+        ("schedule k.kernel --size n=-1", "a size is a number from 0"),
+        (
+            "schedule k.kernel --size n=99999999999999999999",
+            "a size is a number from 0",
+        ),
+        (
+            "schedule k.kernel --size n",
+            "a name and a number were expected",
+        ),
+        ("map k.kernel --size =3", "a size is a number from 0"),
+        (
+            "schedule k.kernel --size zz=3",
+            "no kernel of this file has a size `zz`",
+        ),
+        (
+            "compile k.kernel --target x86-64 --size n=3",
+            "add `--schedule auto`",
+        ),
+        ("reach --least 101", "a share from 0 to 100"),
+    ] {
+        let words: Vec<&str> = command.split(' ').collect();
+        let (code, log) = within(folder.path(), &words);
+        assert!(code == Some(1) && log.contains(said), "{command}: {log}");
+    }
+}
+
 /// Numbers and names on the command line that no machine has room or time for.
 #[test]
 fn arguments_without_measure() {

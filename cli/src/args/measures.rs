@@ -76,7 +76,7 @@ pub(crate) struct Reach {
     #[arg(long, value_name = "SECONDS", default_value_t = 30.0, value_parser = seconds)]
     pub(crate) time_limit: f64,
     /// End with exit code 2 when a smaller share than this is found, in percent.
-    #[arg(long, value_name = "PERCENT", default_value_t = 0.0)]
+    #[arg(long, value_name = "PERCENT", default_value_t = 0.0, value_parser = percent)]
     pub(crate) least: f64,
     /// How the result is written.
     #[arg(long, value_enum, value_name = "FORM", default_value_t = ReportForm::Text)]
@@ -154,4 +154,11 @@ pub(crate) struct Rules {
     /// Which prover to ask.
     #[command(flatten)]
     pub(crate) prover: Prover,
+}
+
+/// A share of all: from 0 to 100.
+fn percent(text: &str) -> Result<f64, String> {
+    let share = text.parse::<f64>().ok();
+    let share = share.filter(|share| (0.0..=100.0).contains(share));
+    share.ok_or_else(|| "a share from 0 to 100 was expected".to_owned())
 }
