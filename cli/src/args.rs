@@ -1,10 +1,11 @@
 //! The command line: what may be asked of `isaforge` and how its help reads.
 //!
-//! In: the words of the command line. Out: [`Arguments`]. Paths and names are not looked at
-//! here; the commands do that and say what is wrong with them.
+//! In: the words of the command line. Out: [`Arguments`]. Names are not looked at
+//! here; the commands do that and say what is wrong with them. Of paths only [`files`] knows more.
 
 mod asking;
 mod build;
+pub(crate) mod files;
 mod measures;
 
 pub(crate) use asking::Asking;

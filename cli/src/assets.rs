@@ -199,8 +199,9 @@ pub(crate) fn contents(path: &Path) -> io::Result<Vec<u8>> {
 /// Refuses to write results over what they are made from.
 ///
 /// # Errors
-/// When `output` is one of the `inputs`, by whatever name.
+/// When `output`, which that option names, is one of the `inputs`, by whatever name.
 pub(crate) fn is_no_input<'p>(
+    option: &str,
     output: &Path,
     inputs: impl IntoIterator<Item = &'p Path>,
 ) -> Result<(), Diagnostic> {
@@ -213,7 +214,7 @@ pub(crate) fn is_no_input<'p>(
         Some(input) => {
             let (output, input) = (output.display(), input.display());
             let message = format!("`{output}` would be written over the input `{input}`");
-            Err(Diagnostic::error(message).hint("name another file after `-o`"))
+            Err(Diagnostic::error(message).hint(format!("name another file after `{option}`")))
         }
     }
 }
@@ -245,13 +246,20 @@ mod tests {
         std::os::unix::fs::symlink("k", at("link")).expect("links are there");
         std::fs::hard_link(at("k"), at("hard")).expect("links are there");
         let input = at("k");
-        let check = |output: &str| is_no_input(&at(output), [input.as_path()]);
+        let check = |output: &str| is_no_input("-o", &at(output), [input.as_path()]);
         for output in ["k", "link", "hard", "../x/../k"] {
             let reported = check(output);
             assert_eq!(reported.is_err(), output != "../x/../k", "{output}");
         }
         assert!(check("other").is_ok() && check("new").is_ok());
-        assert!(is_no_input(std::path::Path::new("/dev/null"), ["/dev/null".as_ref()]).is_ok());
+        assert!(
+            is_no_input(
+                "-o",
+                std::path::Path::new("/dev/null"),
+                ["/dev/null".as_ref()]
+            )
+            .is_ok()
+        );
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::args::Lower;
 use crate::check::built;
 use crate::compile::{cannot_write, read};
 use crate::status::Status;
-use crate::{assets, build, terminal};
+use crate::{build, terminal};
 use autoir::dictionary::Dictionary;
 use codegen_gen::artefact::Set;
 use codegen_gen::lowering::calls::{self, Plan};
@@ -32,9 +32,6 @@ pub(crate) fn command(request: &Lower) -> Status {
 
 fn run(request: &Lower) -> Result<(), Vec<Diagnostic>> {
     let one = |diagnostic: Diagnostic| vec![diagnostic];
-    if let Some(output) = &request.output {
-        assets::is_no_input(output, [request.module.as_path()]).map_err(one)?;
-    }
     let source = read(&request.module).map_err(one)?;
     let dictionary = built::dictionary(&request.build)?;
     let dictionary = Dictionary::read(&read(&dictionary).map_err(one)?)?;

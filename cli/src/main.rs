@@ -78,6 +78,10 @@ fn run() -> ExitCode {
         terminal::complain(&[wrong]);
         return status::Status::WrongInput.into();
     }
+    if let Err(wrong) = args::files::are_apart(&arguments.command) {
+        terminal::complain(&[wrong]);
+        return status::Status::WrongInput.into();
+    }
     let status = match arguments.command {
         Command::Compile(request) => compile::command(&request),
         Command::Build(request) => build::command(&request),

@@ -12,7 +12,7 @@ mod unrolled;
 use crate::args::{Map, MapEmit, Which};
 use crate::compile::{cannot_write, read};
 use crate::status::Status;
-use crate::{assets, auto, inspect, simulate, terminal};
+use crate::{auto, inspect, simulate, terminal};
 use codegen_gen::back_end::{BackEnd, Code};
 use codegen_gen::machine::{TextForm, Tiles};
 use kernel::data;
@@ -76,9 +76,6 @@ fn run(request: &Map) -> Result<Status, Vec<Diagnostic>> {
         let hint = "`--tile`, `--outer`, `--buffers`, `--stationary` and `--hardware-loop` are for \
                     machines such as gemmini";
         return Err(vec![Diagnostic::error(message).hint(hint)]);
-    }
-    if let Some(output) = &request.output {
-        assets::is_no_input(output, [request.kernel.as_path()]).map_err(|d| vec![d])?;
     }
     let source = read(&request.kernel).map_err(|d| vec![d])?;
     let (kernels, diagnostics) = kernel::read(&source);

@@ -110,8 +110,6 @@ pub(crate) fn write(request: &Build, share: Share) -> Result<Status, Vec<Diagnos
         );
         return Err(vec![Diagnostic::error(message).hint(hint)]);
     }
-    let files = request.merge.iter().map(std::path::PathBuf::as_path);
-    assets::is_no_input(output, files).map_err(|d| vec![d])?;
     let prover = request.prover.without_cache(1).map_err(|d| vec![d])?;
     let origin = origin(request)?;
     let (round, work, sections) = match request.merge.is_empty() {
