@@ -477,6 +477,13 @@ impl<'p> Importer<'p> {
                 "use `compute_root`, `bound_extent` on the dimension, or `bound` and `clamp` what it depends on",
             );
         };
+        if let Index::Const(..=-1) = most {
+            return self.refuse(
+                self.span,
+                "an allocation of a negative size",
+                "the text is damaged: let Halide write it again",
+            );
+        }
         let truth = elem == Elem::Bool;
         let elem = if truth { super::arguments::TRUTH } else { elem };
         let id = self.local_array(name, elem, most);

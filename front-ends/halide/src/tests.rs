@@ -358,6 +358,10 @@ fn what_is_not_understood_is_named_with_its_line() {
             "only the text that Halide 21 writes is read",
         ),
         (
+            "allocate s[uint8 * -1]\nfree s",
+            "an allocation of a negative size",
+        ),
+        (
             "allocate s[uint8 * int32(a[0])]\nfree s",
             "the size of this allocation depends on data",
         ),
