@@ -99,7 +99,10 @@ pub fn clash(kernels: &[kernel::tree::Kernel]) -> Option<Diagnostic> {
     let mut seen: BTreeMap<String, &str> = BTreeMap::new();
     kernels.iter().find_map(|kernel| {
         let (name, function) = (&kernel.name, function_name(kernel));
-        let other = seen.insert(function.clone(), name)?;
+        // Two of one name are refused where they are read.
+        let other = seen
+            .insert(function.clone(), name)
+            .filter(|other| other != name)?;
         let message = format!("`{other}` and `{name}` are both `{function}` in C");
         let error = Diagnostic::error(message).at(&kernel.source, kernel.span);
         Some(error.hint("give one of them another name"))

@@ -300,7 +300,11 @@ fn report(kernel: &Kernel, span: Span, suspect: &Suspect, witness: Option<&Witne
                 "index {} is outside dimension {} of `{name}`, which has {} elements",
                 w.index, w.dim, w.len
             );
-            Diagnostic::error(message).with_note(format!("for example at {}", at.join(", ")))
+            let found = Diagnostic::error(message);
+            match at.is_empty() {
+                true => found,
+                false => found.with_note(format!("for example at {}", at.join(", "))),
+            }
         }
         None => {
             let dim = kernel.index_text(&kernel.arrays[suspect.access.array].dims[suspect.dim]);

@@ -109,6 +109,9 @@ pub fn sizes(
         .map(|s| (s, multiple_of(kernel, s)))
         .collect();
     let first = u32::try_from(random.below(8)).ok()?;
+    // What arrays have at any sizes.
+    let least = elements(kernel.arrays.iter().filter(|a| is_fixed(a)), &|_| 0);
+    least.filter(|&n| n <= limits.elements)?;
     for attempt in first..ATTEMPTS {
         let mut values: BTreeMap<Symbol, i64> = BTreeMap::new();
         // An eighth of the attempts takes small sizes only: that is where the edges are.
@@ -168,7 +171,7 @@ fn sound(kernel: &Kernel, values: &BTreeMap<Symbol, i64>, most: i64) -> bool {
     let value = |s: Symbol| values.get(&s).copied().unwrap_or(0);
     values.values().all(|&v| v >= 0)
         && kernel.requires.iter().all(|c| c.holds(&value))
-        && elements(kernel, &value).is_some_and(|n| n <= most)
+        && elements(kernel.arrays.iter(), &value).is_some_and(|n| n <= most)
 }
 
 /// The least common multiple of what preconditions `size % k == 0` ask for.
@@ -283,12 +286,18 @@ fn moved(wrong: &Condition, values: &BTreeMap<Symbol, i64>, symbol: Symbol) -> O
     })
 }
 
-/// How many elements all arrays have; `None` when a size is impossible.
-fn elements(kernel: &Kernel, value: &impl Fn(Symbol) -> i64) -> Option<i64> {
-    kernel
-        .arrays
-        .iter()
-        .try_fold(0i64, |sum, array| sum.checked_add(length(array, value)?))
+/// How many elements arrays have; `None` when a size is impossible.
+fn elements<'k>(
+    mut arrays: impl Iterator<Item = &'k Array>,
+    value: &impl Fn(Symbol) -> i64,
+) -> Option<i64> {
+    arrays.try_fold(0i64, |sum, array| sum.checked_add(length(array, value)?))
+}
+
+/// Whether an array has as many elements at any sizes.
+fn is_fixed(array: &Array) -> bool {
+    let dims = array.memory_dims();
+    dims.iter().all(|d| matches!(d, Index::Const(_)))
 }
 
 /// The first array that has more elements at these sizes than arrays may have.
