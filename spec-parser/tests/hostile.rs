@@ -102,6 +102,31 @@ fn loops_that_do_not_end() {
     );
 }
 
+/// The first loop tells how many statements all in it are: none is run, so that many such bodies take no time.
+#[test]
+fn loops_in_loops_are_refused_before_they_run() {
+    let limit = "the body runs more than 100000 statements";
+    let nested = |inside: &str| {
+        let begin: String = (0..20).map(|k| format!("FOR i{k} := 0 to 4-2\n")).collect();
+        format!("{begin}{inside}{}", "ENDFOR\n".repeat(20))
+    };
+    let body = nested("t[255:0] := a[255:0] + 1\n");
+    let source = Source::new("body", body.clone());
+    let told = lower::lower_body(&signature(), &source, Span::new(0, body.len()), false);
+    let told = told.expect_err("it does not end").remove(0);
+    let (_, place) = told.place.expect("it points at the body");
+    assert_eq!(
+        (&*told.message, &body[..place.start]),
+        (limit, "FOR i0 := 0 to ")
+    );
+    // What may end early is run.
+    let ends = format!(
+        "{}dst := 1\n",
+        nested("BREAK\n").replace("ENDFOR\n", "BREAK\nENDFOR\n")
+    );
+    assert_eq!(said(&ends), "");
+}
+
 #[test]
 fn slices_that_are_not_there() {
     assert_eq!(

@@ -6,6 +6,7 @@
 //! stays separate until [`crate::roll`] finds their pattern. Calls for their effect are
 //! refused.
 
+mod ahead;
 pub(crate) mod compare;
 pub(crate) mod expression;
 pub(crate) mod float;

@@ -68,6 +68,11 @@ pub(crate) fn fault<T>(message: impl Into<String>, span: Span) -> Run<T> {
     at(value::refuse(message), span)
 }
 
+/// The fault of a body that runs too long.
+fn endless<T>(span: Span) -> Run<T> {
+    fault(format!("the body runs more than {STEPS} statements"), span)
+}
+
 /// What a name holds.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Slot {
@@ -243,10 +248,10 @@ impl Execution {
     /// Counts work of so many statements.
     pub(crate) fn work(&mut self, statements: u32, span: Span) -> Run<()> {
         self.steps += statements;
-        if self.steps > STEPS {
-            return fault(format!("the body runs more than {STEPS} statements"), span);
+        match self.steps > STEPS {
+            true => endless(span),
+            false => Ok(()),
         }
-        Ok(())
     }
 
     fn counted(
@@ -259,6 +264,11 @@ impl Execution {
     ) -> Run<Flow> {
         let (first, last) = (self.known(from)?, self.known(to)?);
         let count = if down { first - last } else { last - first };
+        let rounds = u64::try_from(count.saturating_add(1)).unwrap_or(0);
+        let ahead = super::ahead::rounds_of(rounds, body);
+        if ahead > u64::from(STEPS.saturating_sub(self.steps)) {
+            return endless(to.span);
+        }
         let mut pending: Option<(Term, Value)> = None;
         let mut exits = Vec::new();
         for n in 0..=count {
