@@ -155,6 +155,11 @@ fn programs_that_are_not_their_windows_are_refused() {
         "no language of kernels",
     );
     refused(
+        &text.replace("(program mixed.1", "(program mixed.0"),
+        "x86-64-v3",
+        "there is already a program `mixed.0`",
+    );
+    refused(
         &text.replace("mixed.1", "mixed.7"),
         "x86-64-v3",
         "no window `mixed.7`",

@@ -19,6 +19,7 @@ use crate::lex::{fail, header, whole};
 use semantics::diagnostic::Diagnostic;
 use semantics::sexpr;
 use semantics::span::{Source, Span};
+use std::collections::BTreeSet;
 
 /// The first line.
 pub const FILE_VERSION: &str = "isaforge-autoir 1";
@@ -86,13 +87,20 @@ pub fn read(source: &Source, resolve: &Resolve<'_>) -> Result<File, Vec<Diagnost
     };
     let items = sexpr::read(source, Span::new(range.start, range.start + at))?;
     let (mut programs, mut wrong, mut ended) = (Vec::new(), Vec::new(), None);
+    let mut names = BTreeSet::new();
     for item in &items {
         if let Some([count]) = item.form("end") {
             ended = whole::<usize>(source, count).ok();
             continue;
         }
         match text::read(source, item, resolve) {
-            Ok(program) => programs.push(program),
+            Ok((name, program)) => {
+                if !names.insert(name.clone()) {
+                    let message = format!("there is already a program `{name}`");
+                    wrong.extend(fail::<()>(source, item.span, message).err());
+                }
+                programs.push((name, program));
+            }
             Err(more) => wrong.extend(more),
         }
     }
