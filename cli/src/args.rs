@@ -231,7 +231,7 @@ pub(crate) struct Compile {
     pub(crate) schedule_time: Option<f64>,
     /// The value of a size for which a schedule is searched and timed; 128 when absent.
     #[arg(long, value_name = "NAME=NUMBER", value_parser = size)]
-    pub(crate) size: Vec<String>,
+    pub(crate) size: Vec<Size>,
     /// Do without a heuristic of the search.
     #[arg(long, value_enum, value_name = "NAME")]
     pub(crate) without: Vec<Heuristic>,
@@ -502,7 +502,7 @@ pub(crate) struct Map {
     pub(crate) isa_specs: Option<PathBuf>,
     /// The value of a size; once for each.
     #[arg(long, value_name = "NAME=NUMBER", value_parser = size)]
-    pub(crate) size: Vec<String>,
+    pub(crate) size: Vec<Size>,
     /// Keep loops and leave scalar statements to the host, also where the schedule puts nothing
     /// into tiles. With arrays in tiles loops are kept anyway.
     #[arg(long)]
@@ -577,7 +577,7 @@ pub(crate) struct Schedule {
     pub(crate) isa_specs: Option<PathBuf>,
     /// The value of a size; once for each. What does not fill the tiles of a schedule is cut off then.
     #[arg(long, value_name = "NAME=NUMBER", value_parser = size)]
-    pub(crate) size: Vec<String>,
+    pub(crate) size: Vec<Size>,
     /// Print the loops after each directive; without it only the last ones.
     #[arg(long)]
     pub(crate) show: bool,
@@ -757,14 +757,15 @@ fn bytes(text: &str) -> Result<usize, String> {
         .ok_or_else(|| "a number of bytes was expected, such as 65536 or 0x10000".to_owned())
 }
 
-/// The value of a size, as it is written.
-fn size(text: &str) -> Result<String, String> {
+/// A size, and its value, which is not negative.
+pub(crate) type Size = (String, i64);
+
+fn size(text: &str) -> Result<Size, String> {
     let parts = text.split_once('=');
-    let number = parts.and_then(|(_, number)| number.trim().parse::<i64>().ok());
-    match (parts, number) {
-        (Some((name, _)), Some(0..)) if !name.trim().is_empty() => Ok(text.to_owned()),
-        (Some(_), _) => Err(format!("a size is a number from 0 to {}", i64::MAX)),
-        (None, _) => Err("a name and a number were expected, such as `m=8`".to_owned()),
+    let (name, number) = parts.ok_or("a name and a number were expected, such as `m=8`")?;
+    match number.trim().parse() {
+        Ok(number @ 0..) if !name.trim().is_empty() => Ok((name.trim().to_owned(), number)),
+        _ => Err(format!("a size is a number from 0 to {}", i64::MAX)),
     }
 }
 

@@ -9,7 +9,7 @@ mod loops;
 mod timing;
 mod unrolled;
 
-use crate::args::{Map, MapEmit, Which};
+use crate::args::{Map, MapEmit, Size, Which};
 use crate::compile::{cannot_write, read};
 use crate::status::Status;
 use crate::{auto, inspect, simulate, terminal};
@@ -434,33 +434,20 @@ impl Run<'_> {
 }
 
 /// The sizes that were given, by the kernel's names.
-pub(crate) fn sizes(
-    kernel: &Kernel,
-    given: &[String],
-) -> Result<BTreeMap<Symbol, i64>, Diagnostic> {
+pub(crate) fn sizes(kernel: &Kernel, given: &[Size]) -> Result<BTreeMap<Symbol, i64>, Diagnostic> {
     let names: BTreeMap<String, Symbol> =
         kernel.sizes().map(|s| (kernel.symbol_name(s), s)).collect();
-    let mut sizes = BTreeMap::new();
-    for text in given {
-        let parts = text
-            .split_once('=')
-            .and_then(|(n, v)| Some((n.trim(), v.trim().parse::<i64>().ok()?)));
-        let Some((name, value)) = parts.filter(|p| p.1 >= 0) else {
-            let message = format!("`{text}` is no size");
-            return Err(Diagnostic::error(message).hint("write `--size m=8`"));
-        };
-        // A file may hold kernels with other sizes.
-        if let Some(&symbol) = names.get(name) {
-            sizes.insert(symbol, value);
-        }
-    }
+    // A file may hold kernels with other sizes.
+    let given_here = given.iter();
+    let given_here = given_here.filter_map(|(name, value)| Some((*names.get(name)?, *value)));
+    let sizes: BTreeMap<Symbol, i64> = given_here.collect();
     match names.iter().find(|(_, s)| !sizes.contains_key(s)) {
         None => match data::too_large(kernel, &sizes) {
             None => Ok(sizes),
             Some(array) => Err(too_large(kernel, &array.name)),
         },
         Some((name, _)) => {
-            let given = given.iter().filter_map(|g| Some(g.split_once('=')?.0));
+            let given = given.iter().map(|(name, _)| name.as_str());
             let near = given.filter(|g| !names.contains_key(*g));
             let message = format!("the size `{name}` of `{}` has no value", kernel.name);
             let hint = match suggest(name, near) {
@@ -475,13 +462,11 @@ pub(crate) fn sizes(
 }
 
 /// What is wrong with sizes that are given and that none of the kernels has, where there are kernels.
-pub(crate) fn nobodys(given: &[String], kernels: &[Kernel]) -> Vec<Diagnostic> {
+pub(crate) fn nobodys(given: &[Size], kernels: &[Kernel]) -> Vec<Diagnostic> {
     let all = kernels.iter();
     let all = all.flat_map(|k| k.sizes().map(|s| k.symbol_name(s)));
     let names: BTreeSet<String> = all.collect();
-    let given = given
-        .iter()
-        .filter_map(|g| Some(g.split_once('=')?.0.trim()));
+    let given = given.iter().map(|(name, _)| name);
     let unknown = given.filter(|name| !kernels.is_empty() && !names.contains(*name));
     let told = unknown.map(|name| {
         let hint = match suggest(name, names.iter().map(String::as_str)) {

@@ -4,6 +4,7 @@
 //! preconditions: those given, and for others a usual value, smaller where the kernel would run
 //! long. It draws nothing at random but where a precondition leaves no other way.
 
+use crate::args::Size;
 use crate::map;
 use kernel::data::samples;
 use kernel::index::Symbol;
@@ -32,17 +33,14 @@ type Sizes = BTreeMap<Symbol, i64>;
 ///
 /// # Errors
 /// What is wrong with those that were given.
-pub(super) fn choose(kernel: &Kernel, given: &[String]) -> Result<Option<Sizes>, Diagnostic> {
-    let name = |g: &String| g.split_once('=').map(|(name, _)| name.trim().to_owned());
-    let named: BTreeSet<String> = given.iter().filter_map(name).collect();
+pub(super) fn choose(kernel: &Kernel, given: &[Size]) -> Result<Option<Sizes>, Diagnostic> {
+    let named: BTreeSet<&str> = given.iter().map(|(name, _)| name.as_str()).collect();
     let free: Vec<Symbol> = kernel
         .sizes()
-        .filter(|&s| !named.contains(&kernel.symbol_name(s)))
+        .filter(|&s| !named.contains(&*kernel.symbol_name(s)))
         .collect();
-    let missing = free
-        .iter()
-        .map(|&s| format!("{}={SIZE}", kernel.symbol_name(s)));
-    let missing: Vec<String> = missing.collect();
+    let missing = free.iter().map(|&s| (kernel.symbol_name(s), SIZE));
+    let missing: Vec<Size> = missing.collect();
     let mut sizes = map::sizes(kernel, &[given, &missing].concat())?;
     repair(kernel, &mut sizes, &free);
     if let Some(broken) = broken(kernel, &sizes).next() {

@@ -7,6 +7,7 @@
 //! The result is cached: read again for the same kernel, sizes and processor.
 
 use super::sizes;
+use crate::args::Size;
 use crate::assets;
 use crate::pipeline::{self, Settings};
 use kernel::data::{numbers, ordinary};
@@ -31,8 +32,8 @@ use validate::run;
 /// How a schedule is searched for.
 #[derive(Clone, Debug)]
 pub(crate) struct ScheduleRequest {
-    /// Sizes, as on the command line.
-    pub(crate) sizes: Vec<String>,
+    /// Sizes that were given.
+    pub(crate) sizes: Vec<Size>,
     /// Seconds.
     pub(crate) time: Option<f64>,
     /// Whether what was found before is used, and what is found cached.
