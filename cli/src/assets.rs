@@ -196,71 +196,9 @@ pub(crate) fn contents(path: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Refuses to write results over what they are made from.
-///
-/// # Errors
-/// When `output`, which that option names, is one of the `inputs`, by whatever name.
-pub(crate) fn is_no_input<'p>(
-    option: &str,
-    output: &Path,
-    inputs: impl IntoIterator<Item = &'p Path>,
-) -> Result<(), Diagnostic> {
-    let whole = |path: &Path| path.canonicalize().ok();
-    let Some(target) = whole(output).filter(|path| path.is_file()) else {
-        return Ok(());
-    };
-    match inputs.into_iter().find(|input| is_same(&target, input)) {
-        None => Ok(()),
-        Some(input) => {
-            let (output, input) = (output.display(), input.display());
-            let message = format!("`{output}` would be written over the input `{input}`");
-            Err(Diagnostic::error(message).hint(format!("name another file after `{option}`")))
-        }
-    }
-}
-
-/// Whether two paths are one file: by name, or as hard links.
-fn is_same(one: &Path, other: &Path) -> bool {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::MetadataExt;
-        let place = |path: &Path| path.metadata().map(|m| (m.dev(), m.ino())).ok();
-        place(one).is_some_and(|p| Some(p) == place(other))
-    }
-    #[cfg(not(unix))]
-    {
-        other.canonicalize().is_ok_and(|path| path == one)
-    }
-}
-
 #[cfg(all(test, unix))]
 mod tests {
-    use super::{contents, is_no_input};
-
-    #[test]
-    fn an_input_is_not_written_over_by_any_name() {
-        let folder = tempfile::tempdir().expect("there is room");
-        let at = |name: &str| folder.path().join(name);
-        std::fs::write(at("k"), "kernel").expect("there is room");
-        std::fs::write(at("other"), "kernel").expect("there is room");
-        std::os::unix::fs::symlink("k", at("link")).expect("links are there");
-        std::fs::hard_link(at("k"), at("hard")).expect("links are there");
-        let input = at("k");
-        let check = |output: &str| is_no_input("-o", &at(output), [input.as_path()]);
-        for output in ["k", "link", "hard", "../x/../k"] {
-            let reported = check(output);
-            assert_eq!(reported.is_err(), output != "../x/../k", "{output}");
-        }
-        assert!(check("other").is_ok() && check("new").is_ok());
-        assert!(
-            is_no_input(
-                "-o",
-                std::path::Path::new("/dev/null"),
-                ["/dev/null".as_ref()]
-            )
-            .is_ok()
-        );
-    }
+    use super::contents;
 
     #[test]
     fn what_does_not_end_is_not_read_to_its_end() {

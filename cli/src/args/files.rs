@@ -5,7 +5,6 @@
 //! filled (`build -o`) see to themselves.
 
 use super::{Command, Prover, Specs};
-use crate::assets::is_no_input;
 use semantics::diagnostic::Diagnostic;
 use std::path::{Path, PathBuf};
 
@@ -134,29 +133,63 @@ fn within(folder: &Path, deep: usize, files: &mut Vec<PathBuf>) {
 /// Which file it is, and what names it.
 pub(crate) fn are_apart(command: &Command) -> Result<(), Diagnostic> {
     let files = Files::of(command);
-    for (k, (option, output)) in files.written.iter().enumerate() {
-        is_no_input(option, output, files.read.iter().map(PathBuf::as_path))?;
-        let place = |path: &Path| {
-            let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
-            let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
-            Some(folder.join(path.file_name()?))
+    let mut earlier: Vec<(Identity, &str)> = Vec::new();
+    for (option, output) in &files.written {
+        let Some(own) = Identity::of(output) else {
+            continue;
         };
-        let is_same = |(_, other): &&(&str, PathBuf)| {
-            let is_device = output.exists() && !output.is_file();
-            let named = || place(output).is_some_and(|p| Some(p) == place(other));
-            !is_device && (named() || is_no_input(option, output, [other.as_path()]).is_err())
-        };
-        if let Some((other, _)) = files.written[..k].iter().find(is_same) {
-            let output = output.display();
+        let output = output.display();
+        let is_this =
+            |input: &&PathBuf| input.is_file() && Identity::of(input).as_ref() == Some(&own);
+        if let Some(input) = files.read.iter().find(is_this) {
+            let input = input.display();
+            let message = format!("`{output}` would be written over the input `{input}`");
+            let hint = format!("name another file after `{option}`");
+            return Err(Diagnostic::error(message).hint(hint));
+        }
+        if let Some((_, other)) = earlier.iter().find(|(other, _)| *other == own) {
             let message =
                 format!("`{output}` is named twice, after `{other}` and after `{option}`");
             return Err(Diagnostic::error(message).hint("name a file for each"));
         }
+        earlier.push((own, option));
     }
     Ok(())
 }
 
-#[cfg(test)]
+/// What tells a file from others.
+#[derive(PartialEq, Eq)]
+enum Identity {
+    /// Its place on its device: links to it are the same file.
+    #[cfg(unix)]
+    There(u64, u64),
+    /// Its path, where nothing else is known of it, or it is not there yet.
+    Path(PathBuf),
+}
+
+impl Identity {
+    /// None of what is no file, such as a device, or lies in no folder.
+    fn of(path: &Path) -> Option<Identity> {
+        match path.metadata() {
+            #[cfg(unix)]
+            Ok(there) => there.is_file().then(|| {
+                use std::os::unix::fs::MetadataExt;
+                Identity::There(there.dev(), there.ino())
+            }),
+            #[cfg(not(unix))]
+            Ok(there) if there.is_file() => path.canonicalize().ok().map(Identity::Path),
+            #[cfg(not(unix))]
+            Ok(_) => None,
+            Err(_) => {
+                let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
+                let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
+                Some(Identity::Path(folder.join(path.file_name()?)))
+            }
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
 mod tests {
     use super::are_apart;
     use crate::args::Arguments;
@@ -179,6 +212,7 @@ mod tests {
             std::fs::write(at(name), "text").expect("there is room");
         }
         std::fs::hard_link(at("c.h"), at("hard")).expect("links are there");
+        std::os::unix::fs::symlink("k", at("link")).expect("links are there");
         let words = words.replace("DIR", &folder.path().display().to_string());
         let arguments =
             Arguments::try_parse_from(std::iter::once("isaforge").chain(words.split(' ')));
@@ -190,6 +224,7 @@ mod tests {
     fn whatever_a_command_reads_is_not_written_over() {
         for words in [
             "compile DIR/k -o DIR/k",
+            "compile DIR/k -o DIR/link",
             "compile DIR/k -o DIR/x --html DIR/k",
             "compile DIR/k --solver z3 --smt-transcript DIR/k",
             "compile --from-halide DIR/k --constants DIR/c.h -o DIR/c.h",
@@ -229,6 +264,9 @@ mod tests {
         }
         for words in [
             "compile DIR/k -o DIR/x --html DIR/y",
+            "compile DIR/k -o DIR/c.h",
+            "compile DIR/k -o DIR/none/../k",
+            "compile DIR/missing -o DIR/missing",
             "compile DIR/k -o - --html DIR/x",
             "compile DIR/k -o /dev/null --html /dev/null",
             "compile DIR/k --isa own --isa-specs DIR -o DIR/manifest.yaml",
