@@ -457,11 +457,7 @@ fn disjoint(poly: &Poly, width: u32) -> Option<Term> {
 
 /// What becomes of the factors of a product: those that are the same, which lie side by side, once.
 fn each_once(m: &Monomial, mut of: impl FnMut(Atom) -> Poly) -> Vec<Poly> {
-    let mut all: Vec<Poly> = Vec::new();
-    for (k, &atom) in m.iter().enumerate() {
-        let known = k.checked_sub(1).filter(|&before| m[before] == atom);
-        let one = known.map(|before| all[before].clone());
-        all.push(one.unwrap_or_else(|| of(atom)));
-    }
-    all
+    let same = m.chunk_by(|a, b| a == b);
+    same.flat_map(|same| std::iter::repeat_n(of(same[0]), same.len()))
+        .collect()
 }
