@@ -7,7 +7,7 @@
 use crate::pseudocode::ast::{BinaryOp, Expr, ExprKind, Statement, StatementKind, UnaryOp};
 
 /// The least number of statements and rounds; at most `u64::MAX`.
-pub(super) fn least(block: &[Statement]) -> u64 {
+fn least(block: &[Statement]) -> u64 {
     let each = block.iter().map(|s| match &s.kind {
         StatementKind::For {
             from,
@@ -16,26 +16,27 @@ pub(super) fn least(block: &[Statement]) -> u64 {
             body,
             ..
         } => {
-            let rounds = number(from)
-                .zip(number(to))
-                .map(|(first, last)| match down {
-                    true => first.saturating_sub(last),
-                    false => last.saturating_sub(first),
-                });
-            let rounds = rounds.map_or(0, |last| last.saturating_add(1).max(0));
-            rounds_of(u64::try_from(rounds).unwrap_or(u64::MAX), body).saturating_add(1)
+            let ends = number(from).zip(number(to));
+            let inside = ends.map_or(0, |(first, last)| rounds(first, last, *down, body));
+            inside.saturating_add(1)
         }
         _ => 1,
     });
     each.fold(0, u64::saturating_add)
 }
 
-/// What so many rounds of a loop run at least.
-pub(super) fn rounds_of(rounds: u64, body: &[Statement]) -> u64 {
-    match ends_early(body) {
-        true => 0,
-        false => rounds.saturating_mul(least(body).saturating_add(1)),
+/// What the rounds of a loop run at least.
+pub(super) fn rounds(first: i128, last: i128, down: bool, body: &[Statement]) -> u64 {
+    if ends_early(body) {
+        return 0;
     }
+    let steps = match down {
+        true => first.saturating_sub(last),
+        false => last.saturating_sub(first),
+    };
+    let rounds = steps.saturating_add(1).max(0);
+    let rounds = u64::try_from(rounds).unwrap_or(u64::MAX);
+    rounds.saturating_mul(least(body).saturating_add(1))
 }
 
 /// Whether something may end a loop before its last round.

@@ -264,8 +264,7 @@ impl Execution {
     ) -> Run<Flow> {
         let (first, last) = (self.known(from)?, self.known(to)?);
         let count = if down { first - last } else { last - first };
-        let rounds = u64::try_from(count.saturating_add(1)).unwrap_or(0);
-        let ahead = super::ahead::rounds_of(rounds, body);
+        let ahead = super::ahead::rounds(first, last, down, body);
         if ahead > u64::from(STEPS.saturating_sub(self.steps)) {
             return endless(to.span);
         }
