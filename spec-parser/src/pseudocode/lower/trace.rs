@@ -112,12 +112,14 @@ fn uses(term: Term, old: Term) -> bool {
     let parts = old.args_of(OpCode::Concat).unwrap_or(&whole);
     let parts = parts.iter().filter(|part| part.as_bits().is_none());
     let parts: HashSet<Term> = parts.copied().collect();
+    // What is no higher has none of them below it.
+    let lowest = parts.iter().map(|part| part.height()).min().unwrap_or(0);
     let (mut seen, mut open) = (HashSet::new(), vec![term]);
     while let Some(term) = open.pop() {
         if parts.contains(&term) {
             return true;
         }
-        if seen.insert(term) {
+        if term.height() > lowest && seen.insert(term) {
             open.extend(term.children());
         }
     }
