@@ -105,18 +105,29 @@ impl fmt::Display for Diagnostic {
             Severity::Warning => "warning",
             Severity::Note => "note",
         };
-        let mut text = format!("{severity}: {}\n", self.message);
+        let mut text = format!("{severity}: {}\n", within(&self.message));
         if let Some((source, span)) = &self.place {
             draw(&mut text, source, *span, self.label.as_deref())?;
         }
         for note in &self.notes {
-            writeln!(text, "  = note: {note}")?;
+            writeln!(text, "  = note: {}", within(note))?;
         }
         if let Some(hint) = &self.hint {
-            writeln!(text, "  = hint: {hint}")?;
+            writeln!(text, "  = hint: {}", within(hint))?;
         }
         f.write_str(&visible(&text))
     }
+}
+
+/// A text of several lines, of which only the first begins where lines of ours do: what is quoted from a
+/// stranger is no message.
+fn within(text: &str) -> String {
+    text.trim_end_matches('\n').replace('\n', "\n      ")
+}
+
+/// A text in one line.
+fn one_line(text: &str) -> String {
+    text.replace('\n', "\u{240a}")
 }
 
 /// A text in which nothing commands a terminal or turns the order of letters, and no line is without
@@ -152,7 +163,7 @@ fn draw(f: &mut String, source: &Source, span: Span, label: Option<&str>) -> fmt
         f,
         "{:gutter$}--> {}:{}:{}",
         "",
-        source.name(),
+        one_line(source.name()),
         at.line,
         at.column
     )?;
@@ -182,7 +193,9 @@ fn draw(f: &mut String, source: &Source, span: Span, label: Option<&str>) -> fmt
         "{:gutter$} | {:indent$}{mark}{}",
         "",
         "",
-        label.map(|l| format!(" {l}")).unwrap_or_default()
+        label
+            .map(|l| format!(" {}", one_line(l)))
+            .unwrap_or_default()
     )
 }
 
@@ -207,7 +220,7 @@ pub fn lines(diagnostics: &[Diagnostic]) -> String {
         });
         let facts = d.notes.iter().chain(&d.hint);
         let rest: String = facts.map(|fact| format!("; {fact}")).collect();
-        visible(&format!("{place}{}{rest}\n", d.message))
+        visible(&one_line(&format!("{place}{}{rest}", d.message))) + "\n"
     };
     sorted(diagnostics).iter().map(line).collect()
 }

@@ -124,3 +124,17 @@ fn what_is_quoted_may_be_of_any_length() {
     assert_eq!(suggest(&long, ["aaaa", "bbbb"]), None);
     assert_eq!(suggest("aaab", ["aaaa", &long]), Some("aaaa"));
 }
+
+#[test]
+fn what_is_quoted_begins_no_line() {
+    let source = Source::new("a\nerror: b", "x = 1\n");
+    let d = Diagnostic::error("unknown key `x\nerror: forged\n`")
+        .at(&source, Span::new(0, 1))
+        .label("here\nerror: c")
+        .with_note("beside\nerror: d")
+        .hint("did you mean `y\nerror: e`?\n");
+    let text = d.to_string();
+    let begun = text.lines().filter(|line| line.starts_with("error: "));
+    assert_eq!(begun.count(), 1, "{text}");
+    assert_eq!(lines(&[d]).lines().count(), 1);
+}
