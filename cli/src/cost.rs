@@ -8,7 +8,8 @@ mod rows;
 use crate::compile::read;
 pub(crate) use rows::idle;
 use semantics::diagnostic::Diagnostic;
-use semantics::span::Source;
+use semantics::span::{Source, Span};
+use semantics::spelling::Spelling;
 use serde::Deserialize;
 use serde_yaml::Mapping;
 use std::path::Path;
@@ -77,6 +78,15 @@ pub(crate) fn table(folder: &Path, model: &str, rule: Rule) -> Result<CostTable,
         let message = format!("{}: {what}", path.display());
         Diagnostic::error(message).hint("cycles are numbers from 0 to 10000; what a `processor` has stands in isa-specs/processor.yaml")
     };
+    let resources = file.rows.iter().filter_map(|row| row.resource.as_deref());
+    let called = std::iter::once(("the model", file.model.as_str()))
+        .chain(resources.map(|resource| ("a resource", resource)));
+    for (what, name) in called {
+        let checked = Spelling::Name.check(what, name);
+        let at = source.text().find(name).unwrap_or(0);
+        let span = Span::new(at, at + name.len());
+        checked.map_err(|told| Diagnostic::error(told).at(&source, span))?;
+    }
     let mut said = of_all(folder)?;
     said.extend(file.processor);
     let processor =

@@ -41,6 +41,7 @@ use crate::yaml::error as yaml_error;
 use semantics::diagnostic::Diagnostic;
 use semantics::instruction::{Element, Instruction, Role};
 use semantics::span::{Source, Span};
+use semantics::spelling::Spelling;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -135,8 +136,9 @@ pub fn parse(source: &Source) -> Result<Errata, Vec<Diagnostic>> {
     for item in raw {
         let place = place_of(source, &item.erratum);
         let problem = |message: String| Diagnostic::error(message).at(source, place);
+        let named = Spelling::Name.check("an erratum", &item.erratum);
         let names: Result<Vec<Vec<String>>, String> =
-            item.intrinsics.iter().map(|p| alternatives(p)).collect();
+            named.and_then(|()| item.intrinsics.iter().map(|p| alternatives(p)).collect());
         let pseudocode = item.right.pseudocode.as_deref().map(|text| {
             let mut mapped = Mapped::default();
             push_block(&mut mapped, text, source, place);

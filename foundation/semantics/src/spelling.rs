@@ -30,6 +30,8 @@ pub enum Spelling {
     Dotted,
     /// A type of C: names and `*`.
     CType,
+    /// What a description calls what only it has: a model, a unit, an erratum.
+    Name,
     /// A feature of a processor, as vendors and compilers write them.
     Feature,
     /// A flag of compilers, after `-m` or as one of several features.
@@ -74,7 +76,7 @@ impl Spelling {
                     && words().next().is_some()
                     && words().all(|word| Spelling::Identifier.takes(word))
             }
-            Spelling::Feature => {
+            Spelling::Name | Spelling::Feature => {
                 all("_.+-") && text.starts_with(|c: char| c.is_ascii_alphanumeric())
             }
             Spelling::Flag => {
@@ -113,6 +115,7 @@ impl Spelling {
             }
             Spelling::Dotted => "a name has letters, digits, `_` and dots, no digit first",
             Spelling::CType => "a type has names and `*`",
+            Spelling::Name => "a name has letters, digits and `_.+-`, a letter or a digit first",
             Spelling::Feature => "a feature has letters, digits and `_.+-`",
             Spelling::Flag => "a flag has letters, digits and `_.+-=`",
             Spelling::Assembly => "assembly has letters, digits and `_.+-,/{}()[]`",

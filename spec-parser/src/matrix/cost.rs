@@ -9,6 +9,7 @@ use crate::manifest::scalar_text;
 use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::machine::{Banks, CostModel, Machine, Unit};
 use semantics::span::Source;
+use semantics::spelling::Spelling;
 use serde_yaml::Value;
 use std::collections::BTreeMap;
 
@@ -22,6 +23,8 @@ pub(super) fn model(
     refused: &[String],
     source: &Source,
 ) -> Result<CostModel, Vec<Diagnostic>> {
+    let name = raw.model.as_deref().unwrap_or(USUAL);
+    let named = called("a model of cost", "model", name, source);
     let units = units(raw, machine, refused, source);
     let banks = banks(raw, machine, source);
     let known: BTreeMap<String, i64> = machine.parameters.iter().cloned().collect();
@@ -35,9 +38,9 @@ pub(super) fn model(
         }
     });
     let holds: Result<Vec<_>, _> = holds.collect();
-    match (units, banks, holds) {
-        (Ok((issue, taken, units)), Ok(banks), Ok(holds)) => Ok(CostModel {
-            name: raw.model.clone().unwrap_or_else(|| USUAL.to_owned()),
+    match (named, units, banks, holds) {
+        (Ok(()), Ok((issue, taken, units)), Ok(banks), Ok(holds)) => Ok(CostModel {
+            name: name.to_owned(),
             source: raw.source.clone().unwrap_or_default().trim_end().to_owned(),
             holds,
             issue,
@@ -45,15 +48,22 @@ pub(super) fn model(
             units,
             banks,
         }),
-        (units, banks, holds) => {
-            let wrong = units
+        (named, units, banks, holds) => {
+            let wrong = named
                 .err()
                 .into_iter()
+                .chain(units.err())
                 .chain(banks.err())
                 .chain(holds.err());
             Err(wrong.collect())
         }
     }
+}
+
+/// Whether a name is spelt as one.
+fn called(what: &str, key: &str, name: &str, source: &Source) -> Result<(), Diagnostic> {
+    let checked = Spelling::Name.check(what, name);
+    checked.map_err(|told| Diagnostic::error(told).at(source, place_of_word(source, key, name)))
 }
 
 /// Cycles of issue, and the units.
@@ -97,6 +107,7 @@ fn units(
     };
     let mut units = Vec::new();
     for unit in &raw.units {
+        called("a unit", "units", &unit.unit, source)?;
         let taken = cycles("cycles", &unit.cycles)?;
         if taken == 0 {
             let message = format!("the unit `{}` takes no time for anything", unit.unit);

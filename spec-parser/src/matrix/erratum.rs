@@ -8,6 +8,7 @@ use crate::manifest::scalar_text;
 use semantics::diagnostic::{Diagnostic, suggest};
 use semantics::machine::{Erratum, Machine, OperandKind};
 use semantics::span::Source;
+use semantics::spelling::Spelling;
 use serde::Deserialize;
 use serde_yaml::Value;
 
@@ -47,6 +48,9 @@ pub(super) fn erratum(
             .hint(hint)
             .with_note(format!("in the erratum `{name}`"))
     };
+    Spelling::Name
+        .check("an erratum", name)
+        .map_err(|told| wrong(told, name, "name it in a word".to_owned()))?;
     let names = || {
         machine
             .instructions

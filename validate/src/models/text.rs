@@ -5,6 +5,7 @@
 //! none; then what stands for them, or `=`; then their names.
 
 use super::{Figure, Figures, Models};
+use semantics::spelling::Spelling;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -60,6 +61,8 @@ fn rounded(cycles: f64) -> f64 {
 /// It has another form: where, in one line.
 pub fn read(text: &str) -> Result<Models, String> {
     let file: File = serde_yaml::from_str(text).map_err(|e| e.to_string())?;
+    let mut models = file.models.iter();
+    models.try_for_each(|model| Spelling::Name.check("a model", model))?;
     let mut instructions = BTreeMap::new();
     for row in file.rows.lines() {
         let mut words = row.split_whitespace();
