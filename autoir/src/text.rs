@@ -237,7 +237,7 @@ fn operation_field(source: &Source, e: &Sexpr, out: &mut Operation) -> Result<()
         out.arguments = names(source, list).map_err(one)?;
     } else if let Some([text]) = e.form("formula") {
         out.formula = name(source, text).map_err(one)?.to_owned();
-    } else if e.form("swizzle").is_some() {
+    } else if e.form("swizzle") == Some(&[]) {
         out.swizzle = true;
     } else if let Some(nodes) = e.form("result") {
         let parameters = out.parameters.len();
