@@ -39,6 +39,8 @@ mod fuzz;
 mod guide;
 #[path = "end_to_end/halide.rs"]
 mod halide;
+#[path = "end_to_end/hostile.rs"]
+mod hostile;
 #[path = "end_to_end/hvx.rs"]
 mod hvx;
 #[path = "end_to_end/interleaved.rs"]

@@ -35,6 +35,8 @@ Usage: cargo xtask COMMAND
   browser          installs Debian's chromium, which the tests of the guide use, when there is none
   fuzz-input       mutants of every kind of file that is read: --seed S, --count N of each kind
                    (100000), --format KIND for one kind only
+  hostile          every field of every format, with each text that would be code in what is written
+                   from it, for every command that writes
   fuzz             random kernels, compiled, proved and run: --seed S, --count N (2000),
                    --target T (x86-64-v3); or with --machine M (rvm, amx, gemmini) sums of sizes to 1024
                    for a machine with tiles, schedules searched for, run in its simulator, --count N (400)
@@ -73,6 +75,7 @@ fn main() -> ExitCode {
         Some("tools") => print_tools(),
         Some("c-names") => c_names::run(&root),
         Some("fuzz-input") => steps::fuzz_input(&root, &arguments[1..]),
+        Some("hostile") => steps::hostile(&root),
         Some("test-servers") => steps::test_servers(&root),
         Some("mutants") => steps::mutants(&root, &arguments[1..]),
         Some("operators") => steps::operators(&root, &arguments[1..]),

@@ -121,6 +121,12 @@ pub(crate) fn fuzz_input(root: &Path, arguments: &[String]) -> bool {
     drawn("fuzz::many", tests, &options, arguments)
 }
 
+/// Every field of every format with every text that means harm, for every writer.
+pub(crate) fn hostile(root: &Path) -> bool {
+    let tests = end_to_end(root).env("ISAFORGE_HOSTILE_ALL", "1");
+    drawn("hostile::", tests, &[], &[])
+}
+
 /// Shared stores on servers that the tests start; the clients take minutes to compile.
 pub(crate) fn test_servers(root: &Path) -> bool {
     let clients = cargo(root, &["test", "--package", "remote"]);
