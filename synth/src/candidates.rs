@@ -312,6 +312,13 @@ impl Candidates {
         times.filter(|time| *time > 0).min().unwrap_or(0)
     }
 
+    /// What the operation on registers of a width costs that costs the least, if any costs anything.
+    pub(crate) fn least_cost(&self, width: u32) -> Option<Cost> {
+        let all = self.by_width(width).iter().map(|&k| &self.list[k]);
+        let takes = |c: &&Candidate| c.weight.timing.throughput > 0 && !c.weight.of_numbers;
+        all.filter(takes).map(|c| c.cost).min()
+    }
+
     /// What the cheapest operation that multiplies costs, and no less than one operation.
     pub(crate) fn cheapest_product(&self) -> Cost {
         let multiply = crate::lanes::signature_of(OpCode::BvMul);

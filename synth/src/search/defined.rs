@@ -20,7 +20,9 @@ use std::collections::{HashMap, HashSet};
 impl Search<'_> {
     /// Whether a value is one instruction than which none is cheaper.
     pub(super) fn is_least(&self, value: Value) -> bool {
-        self.estimator.own(&self.graph, value) <= self.processor().operation
+        let least = self.candidates.least_cost(self.graph.width(value));
+        let least = least.map_or(0, |cost| cost.max(self.processor().operation));
+        self.estimator.own(&self.graph, value) <= least
     }
 
     /// The cheapest value by one instruction on what is given.
