@@ -19,6 +19,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use store::local::{program, write_whole};
+use store::object::Store;
 use synth::compile::Options;
 use synth::cost::{CostTable, Rule};
 use synth::operations::TargetOperations;
@@ -251,7 +252,12 @@ pub(crate) fn settings(request: &Compile) -> Result<(Settings, Vec<Diagnostic>),
             costs,
             prover,
             explain: request.explain || request.html.is_some(),
-            store: (!request.no_memo).then(|| assets::store().clone()),
+            store: match (request.no_memo, request.schedule) {
+                (false, _) => Some(assets::store().clone()),
+                // What was found when schedules were costed is what is compiled then.
+                (true, Which::Auto) => Some(Store::in_memory()),
+                (true, Which::Written) => None,
+            },
             options,
             back_end,
             c,

@@ -96,7 +96,7 @@ fn verdicts(
     let alike: Vec<usize> = (windows.iter().enumerate())
         .map(|(k, window)| match programs.get(&window.name) {
             None => k,
-            Some(program) => *first.entry(key(window, program)).or_insert(k),
+            Some(program) => *first.entry(key(window, program, operations)).or_insert(k),
         })
         .collect();
     let known: BTreeMap<usize, (Judged, usize)> = (0..windows.len())
@@ -129,9 +129,12 @@ fn verdicts(
 }
 
 /// What two windows with their programs have to have in common for one verdict: all but the names.
-fn key(window: &Window, program: &Program) -> (Shape, String) {
+fn key(window: &Window, program: &Program, operations: &TargetOperations) -> (Shape, String) {
     let inputs: Vec<String> = window.inputs.iter().map(|i| i.name.clone()).collect();
-    (Shape::of(window), numbered(program, &inputs).to_string())
+    (
+        Shape::of(window, operations.processor()),
+        numbered(program, &inputs).to_string(),
+    )
 }
 
 /// Whether a program computes the first of some windows that are as good as each other, or else another

@@ -5,6 +5,7 @@
 //! window without a program is computed lane by lane by code generation: compilation always
 //! ends with code.
 
+mod beside;
 mod book;
 
 use crate::candidates::Candidates;
@@ -23,6 +24,7 @@ use crate::shared::{self, Claims};
 use crate::widths::Widths;
 use autoir::program::placed::Placement;
 use autoir::program::{Node, Program};
+use beside::Beside;
 use book::Book;
 use lowering::window::{Lowered, LoweredNode, Window};
 use rayon::prelude::*;
@@ -35,6 +37,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 use store::object::Store;
+use target::processor::Processor;
 
 /// Bounds for each window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -231,7 +234,7 @@ impl Work<'_> {
             .zip(which)
             .map(|(window, &(_, sought))| Shape {
                 sought,
-                ..Shape::of(window)
+                ..Shape::of(window, self.operations.processor())
             });
         let shapes: Vec<Shape> = shapes.collect();
         let mut first: HashMap<&Shape, usize> = HashMap::new();
@@ -284,7 +287,7 @@ impl Work<'_> {
         taken.values().for_each(|(_, report)| done(report));
         solved.extend(taken);
         let shares = self.store.and_then(Store::shared).is_some();
-        let (found, claims) = in_waves(&open, |k, known| {
+        let search = |k: usize, known: &Counterexamples| {
             let given = Given {
                 known,
                 sought: shapes[k].sought,
@@ -294,8 +297,26 @@ impl Work<'_> {
             let found = compile_window(windows[k], candidates, self.prover, self.options, given);
             done(&found.1);
             found
-        });
-        solved.extend(found);
+        };
+        let beside = Beside {
+            windows,
+            shapes,
+            operations: self.operations,
+        };
+        let (mut known, mut claims) = (Counterexamples::default(), BTreeMap::new());
+        loop {
+            let good = beside.as_good(&open, &solved);
+            good.values().for_each(|(_, report)| done(report));
+            solved.extend(good);
+            open.retain(|k| !solved.contains_key(k));
+            if open.is_empty() {
+                break;
+            }
+            let (found, claimed) = in_waves(&beside.with_most(&open), &mut known, search);
+            solved.extend(found);
+            claims.extend(claimed);
+            open.retain(|k| !solved.contains_key(k));
+        }
         book.keep(&solved);
         book.share(&solved, &claims, self.operations);
         solved
@@ -309,14 +330,14 @@ type Solved = (Option<Program>, WindowReport);
 /// waves before. Neither the number of threads nor their order changes what a window knows.
 fn in_waves(
     open: &[usize],
+    known: &mut Counterexamples,
     solve: impl Fn(usize, &Counterexamples) -> (Option<Program>, WindowReport, Option<Claims>) + Sync,
 ) -> (BTreeMap<usize, Solved>, BTreeMap<usize, Claims>) {
-    let mut known = Counterexamples::default();
     let (mut solved, mut claims) = (BTreeMap::new(), BTreeMap::new());
     let (mut rest, mut wave) = (open, FIRST_WAVE);
     while !rest.is_empty() {
         let (now, later) = rest.split_at(wave.min(rest.len()));
-        let found: Vec<_> = now.par_iter().map(|&k| (k, solve(k, &known))).collect();
+        let found: Vec<_> = now.par_iter().map(|&k| (k, solve(k, known))).collect();
         for report in found.iter().flat_map(|(_, (_, r, _))| &r.search.lanes) {
             known.learn(report);
         }
@@ -476,8 +497,8 @@ pub enum Sought {
 }
 
 impl Shape {
-    /// The shape of a window.
-    pub fn of(window: &Window) -> Shape {
+    /// The shape of a window for a processor, which tells only so many chains apart.
+    pub fn of(window: &Window, processor: &Processor) -> Shape {
         let numbered: Vec<Term> = (0..window.inputs.len())
             .map(|k| {
                 Term::var(
@@ -491,7 +512,7 @@ impl Shape {
         Shape {
             inputs: WindowInput::of(window)
                 .iter()
-                .map(|i| (i.width, i.in_memory, i.chains))
+                .map(|i| (i.width, i.in_memory, i.chains.min(processor.chains)))
                 .collect(),
             output: (window.output.elem.bits(), window.output.lanes),
             whole: window.names_a_value(),

@@ -375,6 +375,11 @@ impl TargetOperations {
         self.estimated(program, inputs, |e| e.sum(program, &program.outputs))
     }
 
+    /// Whether rounds of a loop wait for each other longer than the program takes of the machine.
+    pub(crate) fn waits(&self, program: &Program, inputs: &[WindowInput]) -> bool {
+        self.estimated(program, inputs, |e| e.waits(program, &program.outputs))
+    }
+
     pub(crate) fn estimated<T>(
         &self,
         program: &Program,

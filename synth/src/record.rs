@@ -19,7 +19,7 @@ use store::object::{Key, Kind};
 /// What was found for windows. The version is raised when the search changes what it finds.
 pub(crate) const WINDOWS: Kind = Kind {
     name: "windows",
-    version: 75,
+    version: 76,
     most: None,
 };
 

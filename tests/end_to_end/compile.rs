@@ -1,6 +1,7 @@
 //! Compilations that succeed: code, report, runs.
 
 use super::{isaforge, root, shown, written};
+use serde_json::Value;
 use test_support::{need, skip_part};
 use toolchain::{c, find};
 
@@ -182,4 +183,51 @@ fn rounds_of_short_loops_are_written_out() {
     let llvm = emitted("unrolled.ll", &["--emit", "llvm"]);
     let asked = llvm.matches("!\"llvm.loop.unroll.count\", i32 4").count();
     assert_eq!(asked, 1, "{llvm}");
+}
+
+/// The windows of a kernel that were searched for, by the first of their instructions: the time of a search is
+/// told of the window that it was for.
+fn searched(kernel: &str, target: &str) -> Vec<String> {
+    let path = written("beside.kernel", kernel);
+    let arguments = [
+        "--target",
+        target,
+        "--no-memo",
+        "--report",
+        "json",
+        "-o",
+        "-",
+    ];
+    let output = isaforge(&[&["compile", &path][..], &arguments].concat(), &root());
+    let report: Value = serde_json::from_slice(&output.stderr).expect("a report is JSON");
+    let windows = report["kernels"][0]["windows"].as_array().expect("a list");
+    let spent = |w: &&Value| w["seconds"].as_f64().is_some_and(|seconds| seconds > 0.0);
+    let first = |w: &Value| Some(w["instructions"].as_array()?.first()?.as_str()?.to_owned());
+    windows.iter().filter(spent).filter_map(first).collect()
+}
+
+/// Four rows side by side, and those that are left over one by one.
+#[test]
+fn what_waits_for_no_round_is_searched_for_once() {
+    let of = |ty: &str, of: &str, by: u32| {
+        format!(
+            "kernel rows(m: size, n: size, a: in {ty}[m, n], b: in {ty}[n], o: out i32[m]) {{\n  \
+             for i in 0..m {{ var s: i32 = 0; for j in 0..n {{ s += {of}; }} o[i] = s; }}\n}} \
+             schedule {{ vectorize j by {by}; jam i by 4; }}\n"
+        )
+    };
+    let products = of("i16", "i32(a[i, j]) * i32(b[j])", 64);
+    let twice = |kernel: &str, target: &str, name: &str| {
+        let all = searched(kernel, target);
+        all.iter().filter(|first| first.contains(name)).count()
+    };
+    assert_eq!(twice(&products, "x86-64-v3", "madd_epi16"), 1);
+    // A product that also adds takes four cycles: of one row by itself each round would wait for the last.
+    let all = searched(&products, "znver4");
+    let products = all
+        .iter()
+        .filter(|n| n.contains("dpwssd") || n.contains("madd"));
+    let products: Vec<&String> = products.collect();
+    assert_eq!(products.len(), 2, "{all:?}");
+    assert_ne!(products[0], products[1]);
 }

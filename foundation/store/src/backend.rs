@@ -2,15 +2,17 @@
 //!
 //! In: names of objects, with slashes between folders. Out: their bytes. [`Folder`] is a
 //! folder of this machine, or of a disk that several machines see; nobody holds a lock, and
-//! whoever lists an object may find that it is gone. [`Doubted`] is one that others could have
+//! whoever lists an object may find that it is gone. [`Memory`] ends with the program. [`Doubted`] is one that others could have
 //! written, and has nothing. Of a store that others share no more is asked
 //! than reading and writing whole objects: it is a [`Place`], and a folder can be one.
 
 use crate::local::{make_folder, write_whole};
 use crate::shared::Place;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 /// Reads and writes objects.
@@ -47,6 +49,54 @@ pub trait Backend: Send + Sync {
 
     /// The name of an object as a person finds it.
     fn shown(&self, name: &str) -> String;
+}
+
+/// Objects that are there for as long as a program runs.
+#[derive(Debug, Default)]
+pub struct Memory(Mutex<BTreeMap<String, Vec<u8>>>);
+
+impl Memory {
+    fn objects(&self) -> MutexGuard<'_, BTreeMap<String, Vec<u8>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Backend for Memory {
+    fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
+        Ok(self.objects().get(name).cloned())
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.objects().insert(name.to_owned(), bytes.to_vec());
+        Ok(())
+    }
+
+    fn list(&self, folder: &str) -> io::Result<Vec<String>> {
+        let all = self.objects();
+        let within = all
+            .keys()
+            .filter_map(|name| name.strip_prefix(folder)?.strip_prefix('/'));
+        Ok(within
+            .filter(|name| !name.contains('/'))
+            .map(str::to_owned)
+            .collect())
+    }
+
+    fn rename(&self, name: &str, to: &str) -> io::Result<()> {
+        let mut all = self.objects();
+        let bytes = all.remove(name).ok_or(io::ErrorKind::NotFound)?;
+        all.insert(to.to_owned(), bytes);
+        Ok(())
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        self.objects().remove(name);
+        Ok(())
+    }
+
+    fn shown(&self, name: &str) -> String {
+        name.to_owned()
+    }
 }
 
 /// A folder of this machine.

@@ -6,7 +6,7 @@
 //! off, and one of another version is not there. What goes wrong is told by
 //! [`Store::problems`], a failure to write once for each store.
 
-use crate::backend::{Backend, Folder};
+use crate::backend::{Backend, Folder, Memory};
 use crate::shared::Shared;
 use semantics::diagnostic::Diagnostic;
 use sha2::{Digest, Sha256};
@@ -102,6 +102,11 @@ impl Store {
     /// The store below a folder, which need not be there.
     pub fn at(folder: &Path) -> Store {
         Store::with(Box::new(Folder::new(folder)), None)
+    }
+
+    /// A store that ends with the program.
+    pub fn in_memory() -> Store {
+        Store::with(Box::new(Memory::default()), None)
     }
 
     /// A store of this machine, and one beside it that others share.

@@ -9,6 +9,7 @@ use crate::estimate::WindowInput;
 use crate::operations::TargetOperations;
 use crate::record;
 use crate::shared::{self, Claims};
+use autoir::program::Program;
 use lowering::window::Window;
 use rayon::prelude::*;
 use semantics::digest::Digests;
@@ -51,10 +52,17 @@ impl<'a> Book<'a> {
         for (&k, key) in &book.keys {
             let inputs = input_names(windows[k]);
             // A text that is not understood is as good as none: the window is searched for.
-            let text = store.get(record::WINDOWS, key);
-            let read = |text: String| record::read(&text, &windows[k].name, &inputs, operations);
-            book.found
-                .extend(text.and_then(read).map(|found| (k, found)));
+            let read = |key: &Key| {
+                let text = store.get(record::WINDOWS, key)?;
+                record::read(&text, &windows[k].name, &inputs, operations)
+            };
+            let found = read(key).or_else(|| {
+                let most = shapes[k].beside_most(operations.processor())?;
+                let (program, report) = read(&record::key(&setting, &most, &mut digests))?;
+                let waits = |p: &Program| operations.waits(p, &WindowInput::of(windows[k]));
+                (!waits(program.as_ref()?)).then_some((program, report))
+            });
+            book.found.extend(found.map(|found| (k, found)));
         }
         book
     }
