@@ -53,44 +53,54 @@ pub trait Backend: Send + Sync {
 
 /// Objects that are there for as long as a program runs.
 #[derive(Debug, Default)]
-pub struct Memory(Mutex<BTreeMap<String, Vec<u8>>>);
+pub struct Memory(Mutex<Objects>);
+
+/// Objects by name, each with the number of the writing that it is from.
+#[derive(Debug, Default)]
+struct Objects {
+    all: BTreeMap<String, (u64, Vec<u8>)>,
+    writings: u64,
+}
 
 impl Memory {
-    fn objects(&self) -> MutexGuard<'_, BTreeMap<String, Vec<u8>>> {
+    fn objects(&self) -> MutexGuard<'_, Objects> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Backend for Memory {
     fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
-        Ok(self.objects().get(name).cloned())
+        Ok(self.objects().all.get(name).map(|(_, bytes)| bytes.clone()))
     }
 
     fn write(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        self.objects().insert(name.to_owned(), bytes.to_vec());
+        let mut objects = self.objects();
+        objects.writings += 1;
+        let object = (objects.writings, bytes.to_vec());
+        objects.all.insert(name.to_owned(), object);
         Ok(())
     }
 
     fn list(&self, folder: &str) -> io::Result<Vec<String>> {
-        let all = self.objects();
-        let within = all
-            .keys()
-            .filter_map(|name| name.strip_prefix(folder)?.strip_prefix('/'));
-        Ok(within
-            .filter(|name| !name.contains('/'))
-            .map(str::to_owned)
-            .collect())
+        let objects = self.objects();
+        let below = |name: &str| Some(name.strip_prefix(folder)?.strip_prefix('/')?.to_owned());
+        let all = objects.all.iter();
+        let within = all.filter_map(|(name, (at, _))| Some((*at, below(name)?)));
+        let mut within: Vec<(u64, String)> =
+            within.filter(|(_, name)| !name.contains('/')).collect();
+        within.sort();
+        Ok(within.into_iter().map(|(_, name)| name).collect())
     }
 
     fn rename(&self, name: &str, to: &str) -> io::Result<()> {
-        let mut all = self.objects();
-        let bytes = all.remove(name).ok_or(io::ErrorKind::NotFound)?;
-        all.insert(to.to_owned(), bytes);
+        let mut objects = self.objects();
+        let object = objects.all.remove(name).ok_or(io::ErrorKind::NotFound)?;
+        objects.all.insert(to.to_owned(), object);
         Ok(())
     }
 
     fn remove(&self, name: &str) -> io::Result<()> {
-        self.objects().remove(name);
+        self.objects().all.remove(name);
         Ok(())
     }
 

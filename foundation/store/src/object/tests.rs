@@ -162,3 +162,24 @@ fn what_is_too_long_is_not_read() {
     assert!(store(&folder).put(TEXTS, &key, "text\n"));
     assert_eq!(store(&folder).get(TEXTS, &key).as_deref(), Some("text\n"));
 }
+
+#[test]
+fn a_store_in_memory_is_a_store() {
+    let few = Kind {
+        most: Some(2),
+        ..TEXTS
+    };
+    let store = Store::in_memory();
+    // The oldest is not the first by name.
+    let keys: Vec<Key> = (0..4).map(|n| Key::of([n.to_string()])).collect();
+    for (n, key) in keys.iter().enumerate() {
+        assert_eq!(store.get(few, key), None);
+        assert!(store.put(few, key, &n.to_string()));
+    }
+    let there: Vec<Option<String>> = keys.iter().map(|k| store.get(few, k)).collect();
+    assert_eq!(
+        there,
+        [None, None, Some("2".to_owned()), Some("3".to_owned())]
+    );
+    assert!(store.problems().is_empty());
+}
