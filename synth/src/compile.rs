@@ -282,10 +282,6 @@ impl Work<'_> {
                 None => open.push(k),
             }
         }
-        let taken = book.taken(&open, self.operations, self.prover);
-        open.retain(|k| !taken.contains_key(k));
-        taken.values().for_each(|(_, report)| done(report));
-        solved.extend(taken);
         let shares = self.store.and_then(Store::shared).is_some();
         let search = |k: usize, known: &Counterexamples| {
             let given = Given {
@@ -312,7 +308,12 @@ impl Work<'_> {
             if open.is_empty() {
                 break;
             }
-            let (found, claimed) = in_waves(&beside.with_most(&open), &mut known, search);
+            let mut most = beside.with_most(&open);
+            let taken = book.taken(&most, self.operations, self.prover);
+            most.retain(|k| !taken.contains_key(k));
+            taken.values().for_each(|(_, report)| done(report));
+            solved.extend(taken);
+            let (found, claimed) = in_waves(&most, &mut known, search);
             solved.extend(found);
             claims.extend(claimed);
             open.retain(|k| !solved.contains_key(k));
