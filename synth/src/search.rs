@@ -320,7 +320,10 @@ impl<'a> Search<'a> {
         if let Some(found) = self.joined_to_one(goal) {
             return Some(found);
         }
-        let found = self.solve_at_any_width(goal)?;
+        let found = match self.each_by_one(goal) {
+            Some(found) => found,
+            None => self.solve_at_any_width(goal)?,
+        };
         if !self.estimator.waits(&self.graph, &found) {
             return Some(found);
         }

@@ -231,3 +231,32 @@ fn what_waits_for_no_round_is_searched_for_once() {
     assert_eq!(products.len(), 2, "{all:?}");
     assert_ne!(products[0], products[1]);
 }
+
+/// Nothing else is tried where each register is one instruction than which none costs less.
+#[test]
+fn registers_that_are_one_instruction_each_are_not_searched_for() {
+    for (line, ty, by) in [
+        ("o[x] = avg(a[x], b[x]);", "u8", 64),
+        ("o[x] = a[x] ^ b[x];", "i32", 16),
+        ("o[x] = max(a[x], b[x]);", "i16", 48),
+    ] {
+        let kernel = format!(
+            "kernel each(n: size, a: in {ty}[n], b: in {ty}[n], o: out {ty}[n]) {{\n  \
+             for x in 0..n {{ {line} }}\n}} schedule {{ vectorize x by {by}; }}\n"
+        );
+        let path = written("each.kernel", &kernel);
+        let arguments = ["--target", "x86-64-v3", "--no-memo", "--explain", "-o", "-"];
+        let output = isaforge(&[&["compile", &path][..], &arguments].concat(), &root());
+        let report = String::from_utf8_lossy(&output.stderr).into_owned();
+        let (_, told) = report.split_once("proved: ").expect("it is proved");
+        let tried = told
+            .lines()
+            .skip(1)
+            .take_while(|line| !line.contains("chosen"));
+        let tried: Vec<&str> = tried.filter(|line| line.contains(": cost")).collect();
+        assert!(
+            matches!(tried[..], [one] if one.contains("by one instruction for each register")),
+            "{line}: {report}"
+        );
+    }
+}

@@ -11,6 +11,7 @@ use crate::cost::{Cost, Rule};
 use crate::goal::Goal;
 use crate::matching::summands;
 use autoir::program::{Node, Value};
+use std::collections::HashMap;
 
 /// Whether elements add up several values: what does that by one instruction takes two otherwise.
 fn adds_several(goal: &Goal) -> bool {
@@ -70,6 +71,50 @@ impl Search<'_> {
             || adds_several(goal)
                 && self.takes_least(value)
                 && (!self.estimator.waits(&self.graph, &[value]) || self.round(goal).is_some())
+    }
+
+    /// Registers that hold a wider goal by one instruction each, none of which costs less or takes less of the
+    /// machine, where what they read lies in as few registers as it can.
+    pub(super) fn each_by_one(&mut self, goal: &Goal) -> Option<Vec<Value>> {
+        let widest = self.candidates.widths.widest();
+        let lanes = (widest / goal.element) as usize;
+        if goal.width() <= widest || !goal.elements.len().is_multiple_of(lanes) {
+            return None;
+        }
+        let mut values = Vec::new();
+        for first in (0..goal.elements.len()).step_by(lanes) {
+            let part = goal.part(first, lanes);
+            if part.live().next().is_none() {
+                // Of what nobody reads any register will do.
+                values.push(*values.last()?);
+                continue;
+            }
+            let (value, _) = self.defined(&part)?;
+            if !self.is_enough(&part, value) {
+                return None;
+            }
+            self.claim(value, &part);
+            values.push(value);
+        }
+        let cost = self.estimate(&values).cost;
+        self.tried("by one instruction for each register", Some(cost));
+        self.reads_least(&values).then_some(values)
+    }
+
+    /// Whether values read each input in as few registers as hold what they read of it.
+    fn reads_least(&self, values: &[Value]) -> bool {
+        let mut read: HashMap<&str, (u32, u32, u32)> = HashMap::new();
+        for value in self.graph.needed(values) {
+            if let Node::Input { name, lo, width } = self.graph.node(value) {
+                let (low, end, registers) = read.entry(name).or_insert((*lo, *lo, 0));
+                (*low, *end) = ((*low).min(*lo), (*end).max(lo + width));
+                *registers += 1;
+            }
+        }
+        let widest = self.candidates.widths.widest();
+        let least =
+            |(low, end, registers): &(u32, u32, u32)| *registers <= (end - low).div_ceil(widest);
+        read.values().all(least)
     }
 
     /// Registers that hold the window where what a round computes beside the carried register is one
