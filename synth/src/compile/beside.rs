@@ -3,7 +3,7 @@
 //! In: the shapes of windows, and what was found for some of them. Out: in which order they are looked for, and which
 //! need not be. With fewer registers side by side no program costs less: each takes as much of the machine, and
 //! rounds wait for each other as long or longer. So what is found where there are the most is as good where there
-//! are fewer, if rounds do not wait there; only what waits is looked for again.
+//! are fewer, if rounds do not wait there, and so is that there is nothing; only what waits is looked for again.
 
 use super::{Shape, Solved};
 use crate::estimate::WindowInput;
@@ -52,15 +52,20 @@ impl Beside<'_> {
             let others = found.get(&rest)?.iter().filter(|(more, _)| *more > chains);
             let (_, other) = others.min()?;
             let (program, report) = &solved[other];
-            let program = program.as_ref()?;
-            let program = super::with_inputs(program, self.windows[*other], self.windows[k]);
-            let waits = self
-                .operations
-                .waits(&program, &WindowInput::of(self.windows[k]));
+            let program = program.as_ref();
+            let program =
+                program.map(|p| super::with_inputs(p, self.windows[*other], self.windows[k]));
+            let inputs = WindowInput::of(self.windows[k]);
+            if program
+                .as_ref()
+                .is_some_and(|p| self.operations.waits(p, &inputs))
+            {
+                return None;
+            }
             let mut report = report.clone();
             report.name.clone_from(&self.windows[k].name);
             report.time = Default::default();
-            (!waits).then_some((k, (Some(program), report)))
+            Some((k, (program, report)))
         };
         open.iter().filter_map(good).collect()
     }
