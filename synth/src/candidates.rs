@@ -314,9 +314,10 @@ impl Candidates {
 
     /// What the operation on registers of a width costs that costs the least, if any costs anything.
     pub(crate) fn least_cost(&self, width: u32) -> Option<Cost> {
-        let all = self.by_width(width).iter().map(|&k| &self.list[k]);
+        // The cheapest are the first.
+        let mut all = self.by_width(width).iter().map(|&k| &self.list[k]);
         let takes = |c: &&Candidate| c.weight.timing.throughput > 0 && !c.weight.of_numbers;
-        all.filter(takes).map(|c| c.cost).min()
+        all.find(takes).map(|c| c.cost)
     }
 
     /// What the cheapest operation that multiplies costs, and no less than one operation.
