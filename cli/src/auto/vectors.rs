@@ -14,7 +14,7 @@ use kernel::data::{numbers, ordinary};
 use kernel::eval::{self, Data};
 use kernel::index::Symbol;
 use kernel::tree::Kernel;
-use lowering::window::{Lowered, LoweredNode, Window};
+use lowering::window::{Lowered, LoweredNode};
 use schedule::Scheduled;
 use schedule::directive::Directive;
 use schedule_space::climb::{self, Evaluate, Found, Limits, search};
@@ -378,7 +378,7 @@ impl CostEstimator<'_> {
             .iter()
             .map(|w| Shape::of(w, self.settings.operations.processor()))
             .collect();
-        self.find(lowered, &windows, &shapes);
+        self.find(lowered, &shapes);
         let codes: Vec<Option<&Code>> = shapes.iter().map(|s| self.known[s].as_ref()).collect();
         let values = codes.iter().flatten().map(|c| c.program.nodes().len());
         let [at, near] = &self.sizes;
@@ -386,52 +386,35 @@ impl CostEstimator<'_> {
         (of(at) + of(near) / NEAR, values.sum())
     }
 
-    /// Looks for the code of windows whose shapes are new: where registers change side by side first
-    /// with as many of them as are told apart, which does for all schedules in which no round waits.
-    fn find(&mut self, lowered: &Lowered, windows: &[Window], shapes: &[Shape]) {
+    /// Looks for the code of windows whose shapes are new. Where registers change side by side it is also
+    /// looked for beside as many of them as are told apart: that is found once for all schedules in which no round
+    /// waits.
+    fn find(&mut self, lowered: &Lowered, shapes: &[Shape]) {
         let processor = self.settings.operations.processor();
-        let mut new: BTreeMap<usize, &Shape> = BTreeMap::new();
-        for (k, shape) in shapes.iter().enumerate() {
-            if !self.known.contains_key(shape) && !new.values().any(|&n| n == shape) {
-                new.insert(k, shape);
-            }
-        }
-        let beside_most = |shape: &Shape| shape.beside_most(processor).unwrap_or(shape.clone());
-        let most: BTreeMap<usize, Shape> =
-            (new.iter().map(|(k, shape)| (*k, beside_most(shape)))).collect();
-        let mut first: Vec<(usize, &Shape, u32)> = Vec::new();
-        for (&k, shape) in most.iter().filter(|(_, s)| !self.known.contains_key(s)) {
-            if !first.iter().any(|(_, known, _)| *known == shape) {
-                first.push((k, shape, processor.chains));
-            }
-        }
-        self.search(lowered, &first);
-        let mut waiting = Vec::new();
-        for (k, shape) in new {
-            if self.known.contains_key(shape) {
+        let mut wanted: Vec<(usize, Shape, u32)> = Vec::new();
+        for (k, own) in shapes.iter().enumerate() {
+            if self.known.contains_key(own) {
                 continue;
             }
-            let code = self.known[&most[&k]].as_ref();
-            let good = code.map(|code| code.of_fewer(&windows[k], &self.settings.operations));
-            match good {
-                Some(None) => waiting.push((k, shape, windows[k].chains)),
-                good => drop(self.known.insert(shape.clone(), good.flatten())),
+            let most = own.beside_most(processor);
+            let most = most.map(|shape| (shape, processor.chains));
+            let own = (own.clone(), lowered.windows[k].chains);
+            for (shape, chains) in most.into_iter().chain([own]) {
+                let is_known = self.known.contains_key(&shape);
+                if !is_known && !wanted.iter().any(|(_, other, _)| *other == shape) {
+                    wanted.push((k, shape, chains));
+                }
             }
         }
-        self.search(lowered, &waiting);
-    }
-
-    /// Looks for the code of windows as if so many registers changed beside theirs.
-    fn search(&mut self, lowered: &Lowered, wanted: &[(usize, &Shape, u32)]) {
         if wanted.is_empty() {
             return;
         }
         let partial = tails(&lowered.body);
-        let window = |&(k, _, chains): &(usize, &Shape, u32)| {
-            let mut window = lowered.windows[k].clone();
+        let window = |(k, _, chains): &(usize, Shape, u32)| {
+            let mut window = lowered.windows[*k].clone();
             let all = std::iter::once(&mut window.chains);
             let all = all.chain(window.dealt.iter_mut().map(|w| &mut w.chains));
-            all.filter(|c| **c > 0).for_each(|c| *c = chains);
+            all.filter(|c| **c > 0).for_each(|c| *c = *chains);
             window
         };
         let alone = Lowered {
@@ -446,9 +429,9 @@ impl CostEstimator<'_> {
         };
         let found = pipeline::search(&alone, self.settings, &|| {});
         let programs = found.windows.iter().zip(found.programs);
-        for ((_, shape, _), (window, program)) in wanted.iter().zip(programs) {
+        for ((_, shape, _), (window, program)) in wanted.into_iter().zip(programs) {
             let code = program.map(|program| Code::new(window, program, &self.settings.operations));
-            self.known.insert((*shape).clone(), code);
+            self.known.insert(shape, code);
         }
     }
 }

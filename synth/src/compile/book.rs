@@ -60,7 +60,7 @@ impl<'a> Book<'a> {
                 let most = shapes[k].beside_most(operations.processor())?;
                 let (program, report) = read(&record::key(&setting, &most, &mut digests))?;
                 let waits = |p: &Program| operations.waits(p, &WindowInput::of(windows[k]));
-                (!waits(program.as_ref()?)).then_some((program, report))
+                (!program.as_ref().is_some_and(waits)).then_some((program, report))
             });
             book.found.extend(found.map(|found| (k, found)));
         }

@@ -61,20 +61,6 @@ impl Code {
     }
 }
 
-impl Code {
-    /// The code of a window that differs from that of this one in how many registers change side by side, if
-    /// no round waits there: it is as good as any then, where this one was looked for with as many or more.
-    pub fn of_fewer(&self, window: &Window, operations: &TargetOperations) -> Option<Code> {
-        let program = self.program.renamed(&|name| {
-            let place = self.inputs.iter().position(|input| input == name);
-            let input = place.and_then(|k| window.inputs.get(k));
-            input.map_or(name.to_owned(), |input| input.name.clone())
-        });
-        let waits = operations.waits(&program, &WindowInput::of(window));
-        (!waits).then(|| Code::new(window, program, operations))
-    }
-}
-
 /// The input that holds the sum so far, of a window that adds to it.
 fn added_to(window: &Window) -> Option<&str> {
     let same = |source: &Source| match (source, &window.store) {
