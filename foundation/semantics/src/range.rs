@@ -29,66 +29,15 @@ pub fn range(t: Term) -> Range {
 
 /// A range of the value of a term without sign, of fewer than 100 bits, from its shape.
 pub fn unsigned(t: Term) -> Range {
-    Unsigned::default().of(t)
-}
-
-/// Ranges of values without sign, each shared part looked at once.
-#[derive(Default)]
-struct Unsigned {
-    known: HashMap<Term, Range>,
-    signed: Ranges,
-}
-
-impl Unsigned {
-    fn of(&mut self, t: Term) -> Range {
-        if let Some(&done) = self.known.get(&t) {
-            return done;
-        }
-        let w = t.sort().width().unwrap_or(0);
-        let found = match self.signed.of(t) {
-            (lo, hi) if lo >= 0 || w >= 100 => (lo, hi),
-            (lo, hi) if hi < 0 => (lo + (1 << w), hi + (1 << w)),
-            (lo, hi) => {
-                let all = without_sign((lo, hi), w);
-                let found = self.of_shape(t);
-                found
-                    .filter(|found| 0 <= found.0 && found.1 <= all.1)
-                    .unwrap_or(all)
-            }
-        };
-        self.known.insert(t, found);
-        found
-    }
-
-    fn of_shape(&mut self, t: Term) -> Option<Range> {
-        use OpCode as C;
-        let (op, args) = t.as_app()?;
-        let &[x, y] = args else { return None };
-        if !matches!(
-            op.code,
-            C::BvAdd | C::BvSub | C::BvMul | C::Umin | C::Umax | C::BvAnd
-        ) {
-            return None;
-        }
-        let (x, y) = (self.of(x), self.of(y));
-        match op.code {
-            C::BvAdd | C::BvSub => {
-                let together = corners::of(&mut self.signed, t);
-                let together = together.filter(|found| found.1 < 1 << t.width());
-                together.or_else(|| exactly(op.code, x, y))
-            }
-            C::Umin => Some((x.0.min(y.0), x.1.min(y.1))),
-            C::Umax => Some((x.0.max(y.0), x.1.max(y.1))),
-            C::BvAnd => Some((0, x.1.min(y.1))),
-            code => exactly(code, x, y),
-        }
-    }
+    Ranges::default().unsigned(t)
 }
 
 /// Ranges found so far, each shared part looked at once.
 #[derive(Default)]
 pub struct Ranges {
     known: HashMap<Term, Range>,
+    /// The same of values without sign.
+    unsigned: HashMap<Term, Range>,
     /// Sums of more variables than are looked at together.
     many: HashSet<Term>,
     assumed: u32,
@@ -114,6 +63,81 @@ impl Ranges {
         found
     }
 
+    /// A range of the value of a term without sign, of fewer than 100 bits.
+    pub fn unsigned(&mut self, t: Term) -> Range {
+        if let Some(&done) = self.unsigned.get(&t) {
+            return done;
+        }
+        let w = t.sort().width().unwrap_or(0);
+        let found = match self.of(t) {
+            (lo, hi) if lo >= 0 || w >= 100 => (lo, hi),
+            (lo, hi) if hi < 0 => (lo + (1 << w), hi + (1 << w)),
+            _ => {
+                let all = ends(w, false);
+                let found = self.of_unsigned_shape(t);
+                let within = |found: &Range| 0 <= found.0 && found.1 <= all.1;
+                found.filter(within).unwrap_or(all)
+            }
+        };
+        self.unsigned.insert(t, found);
+        found
+    }
+
+    /// Notes what somebody else knows of a value, of fewer than 100 bits, with a sign or without.
+    pub fn learn(&mut self, t: Term, signed: bool, (lo, hi): Range) {
+        let full = ends(t.width(), signed);
+        let known = match signed {
+            true => &mut self.known,
+            false => &mut self.unsigned,
+        };
+        let range = known.entry(t).or_insert(full);
+        *range = (range.0.max(lo), range.1.min(hi));
+        let positive = ends(t.width() - 1, false);
+        if lo >= 0 && hi <= positive.1 {
+            let other = match signed {
+                true => &mut self.unsigned,
+                false => &mut self.known,
+            };
+            let range = other.entry(t).or_insert(positive);
+            *range = (range.0.max(lo), range.1.min(hi));
+        }
+    }
+
+    fn of_unsigned_shape(&mut self, t: Term) -> Option<Range> {
+        use OpCode as C;
+        let (op, a) = t.as_app()?;
+        match op.code {
+            C::Ite => {
+                let (x, y) = (self.unsigned(a[1]), self.unsigned(a[2]));
+                return Some((x.0.min(y.0), x.1.max(y.1)));
+            }
+            C::FToUint => return crate::float::bounds::converted(op, a),
+            _ => {}
+        }
+        let &[x, y] = a else { return None };
+        let two = [C::BvAdd, C::BvSub, C::BvMul, C::Umin, C::Umax, C::BvAnd];
+        let two = two.contains(&op.code) || matches!(op.code, C::BvOr | C::BvXor);
+        if op.code == C::BvLshr {
+            return Some((0, self.unsigned(x).1));
+        }
+        if !two {
+            return None;
+        }
+        let (x, y) = (self.unsigned(x), self.unsigned(y));
+        match op.code {
+            C::BvAdd | C::BvSub => {
+                let together = corners::of(self, t);
+                let together = together.filter(|found| found.1 < 1 << t.width());
+                together.or_else(|| exactly(op.code, x, y))
+            }
+            C::Umin => Some((x.0.min(y.0), x.1.min(y.1))),
+            C::Umax => Some((x.0.max(y.0), x.1.max(y.1))),
+            C::BvAnd => Some((0, x.1.min(y.1))),
+            C::BvOr | C::BvXor => Some(combined(op.code, x, y)),
+            code => exactly(code, x, y),
+        }
+    }
+
     fn of_shape(&mut self, t: Term) -> Option<Range> {
         use OpCode as C;
         let (op, a) = t.as_app()?;
@@ -129,7 +153,7 @@ impl Ranges {
         let x = self.of(first);
         match op.code {
             C::Sext => Some(x),
-            C::Zext => Some(without_sign(x, from)),
+            C::Zext => Some(self.unsigned(first)),
             C::BvNeg => Some((x.1.checked_neg()?, x.0.checked_neg()?)),
             C::BvNot => Some((-1 - x.1, -1 - x.0)),
             C::Abs => Some(match x {
@@ -140,16 +164,19 @@ impl Ranges {
             C::Extract => {
                 let by = u32::try_from(a[1].as_int()?).ok().filter(|by| *by < 127)?;
                 let inside = by + w <= from;
-                let x = if inside { x } else { without_sign(x, from) };
+                let x = if inside { x } else { self.unsigned(first) };
                 Some((x.0 >> by, x.1 >> by))
             }
             C::SatSS | C::SatSU | C::SatUS | C::SatUU => {
-                let (value, held) = saturation(op.code, x, from, w);
+                let (value, held) = self.saturation(op.code, first, w);
                 Some(clamped(value, held))
             }
             C::BvAdd | C::BvSub => {
                 let y = self.of(*a.get(1)?);
                 self.of_sum(t, op.code, [x, y])
+            }
+            C::Umin | C::Umax | C::BvLshr | C::BvUdiv | C::BvUrem => {
+                self.of_two_unsigned(op.code, first, *a.get(1)?)
             }
             _ => self.of_two(op.code, x, *a.get(1)?, from),
         }
@@ -176,46 +203,51 @@ impl Ranges {
             C::BvMul => exactly(code, x, y),
             C::BvShl => products(x, (1 << count?, 1 << count?)),
             C::BvAshr => Some((x.0 >> count?, x.1 >> count?)),
-            C::BvLshr => {
-                let x = without_sign(x, w);
-                Some((x.0 >> count?, x.1 >> count?))
-            }
             C::BvAnd => match [x, y] {
                 [(0.., x), (0.., y)] => Some((0, x.min(y))),
                 [(0.., most), _] | [_, (0.., most)] => Some((0, most)),
                 _ => Some(of_both(x, y)),
             },
             C::BvOr | C::BvXor if x.0 < 0 || y.0 < 0 => Some(of_both(x, y)),
-            C::BvOr | C::BvXor => {
-                let bits = 128 - x.1.max(y.1).leading_zeros();
-                let least = if code == C::BvOr { x.0.max(y.0) } else { 0 };
-                Some((least, (1 << bits) - 1))
-            }
+            C::BvOr | C::BvXor => Some(combined(code, x, y)),
             C::Smin => Some((x.0.min(y.0), x.1.min(y.1))),
             C::Smax => Some((x.0.max(y.0), x.1.max(y.1))),
-            C::Umin | C::Umax => {
-                let (x, y) = (without_sign(x, w), without_sign(y, w));
-                Some(match code {
-                    C::Umin => (x.0.min(y.0), x.1.min(y.1)),
-                    _ => (x.0.max(y.0), x.1.max(y.1)),
-                })
-            }
             C::BvSdiv => number.filter(|by| *by > 0).map(|by| (x.0 / by, x.1 / by)),
             C::BvSrem => {
                 let most = number.filter(|by| *by != 0)?.abs() - 1;
                 Some((x.0.max(-most).min(0), x.1.min(most).max(0)))
             }
-            C::BvUdiv | C::BvUrem => {
-                let by = number.filter(|by| *by > 0)?;
-                let x = without_sign(x, w);
-                Some(match code {
-                    C::BvUdiv => (x.0 / by, x.1 / by),
-                    _ if x.1 < by => x,
-                    _ => (0, by - 1),
-                })
-            }
             _ => None,
         }
+    }
+
+    /// Of what reads its operands without sign.
+    fn of_two_unsigned(&mut self, code: OpCode, first: Term, second: Term) -> Option<Range> {
+        use OpCode as C;
+        let (x, y) = (self.unsigned(first), self.unsigned(second));
+        let number = second.as_bits().and_then(signed);
+        match code {
+            C::Umin => Some((x.0.min(y.0), x.1.min(y.1))),
+            C::Umax => Some((x.0.max(y.0), x.1.max(y.1))),
+            C::BvLshr => match number {
+                Some(by @ 0..100) => Some((x.0 >> by, x.1 >> by)),
+                _ => Some((0, x.1)),
+            },
+            _ if y.0 <= 0 => None,
+            C::BvUdiv => Some((x.0 / y.1, x.1 / y.0)),
+            _ if x.1 < y.0 => Some(x),
+            _ => Some((0, x.1.min(y.1 - 1))),
+        }
+    }
+
+    /// The range of a value as a saturation reads it, and what its result holds.
+    fn saturation(&mut self, code: OpCode, x: Term, to: u32) -> (Range, Range) {
+        use OpCode as C;
+        let value = match code {
+            C::SatSS | C::SatSU => self.of(x),
+            _ => self.unsigned(x),
+        };
+        (value, ends(to, matches!(code, C::SatSS | C::SatUS)))
     }
 
     /// Of either arm, with what the condition says there of the values that it compares.
@@ -333,6 +365,17 @@ fn of_both(x: Range, y: Range) -> Range {
     ends(most.unwrap_or(1), true)
 }
 
+/// What a disjunction of two positive numbers gives, or an exclusive one.
+fn combined(code: OpCode, x: Range, y: Range) -> Range {
+    let bits = 128 - x.1.max(y.1).leading_zeros();
+    let least = if code == OpCode::BvOr {
+        x.0.max(y.0)
+    } else {
+        0
+    };
+    (least, (1 << bits) - 1)
+}
+
 /// The low bits that a saturation always is, where its value is never beyond what they hold.
 pub fn never_saturates(t: Term, ranges: &mut Ranges) -> Option<Term> {
     use OpCode as C;
@@ -342,19 +385,9 @@ pub fn never_saturates(t: Term, ranges: &mut Ranges) -> Option<Term> {
         return None;
     }
     let x = *args.first()?;
-    let (value, held) = saturation(op.code, ranges.of(x), x.width(), w);
+    let (value, held) = ranges.saturation(op.code, x, w);
     let known = x.width() < 100 && held.0 <= value.0 && value.1 <= held.1;
     known.then(|| b::extract(x, 0, w))
-}
-
-/// The range of a value of a width as a saturation reads it, and what its result holds.
-fn saturation(code: OpCode, x: Range, from: u32, to: u32) -> (Range, Range) {
-    use OpCode as C;
-    let value = match code {
-        C::SatSS | C::SatSU => x,
-        _ => without_sign(x, from),
-    };
-    (value, ends(to, matches!(code, C::SatSS | C::SatUS)))
 }
 
 /// Whether `p + gap <= q`, where that is always so or never.
@@ -396,14 +429,6 @@ fn full(w: u32) -> Range {
     match w {
         1..100 => ends(w, true),
         _ => (i128::MIN, i128::MAX),
-    }
-}
-
-/// The range of a value of a width read without sign.
-fn without_sign((lo, hi): Range, w: u32) -> Range {
-    match lo >= 0 || w >= 100 {
-        true => (lo, hi),
-        false => ends(w, false),
     }
 }
 

@@ -8,7 +8,7 @@
 //! Variables are what is no polynomial, products of what shares a variable among it; that they may depend on
 //! each other makes ranges wider, never wrong.
 
-use super::{Range, Ranges, ends, signed, without_sign};
+use super::{Range, Ranges, ends, signed};
 use crate::op::OpCode;
 use crate::term::Term;
 use std::collections::{BTreeMap, HashMap};
@@ -166,12 +166,9 @@ impl Sum<'_> {
     fn extremes(&mut self, polynomial: &Monomials) -> Option<Range> {
         let mut ends = Vec::new();
         for &(t, unsigned) in &self.variables {
-            let found = self.ranges.of(t);
-            let width = t.sort().width()?;
-            ends.push(if unsigned {
-                without_sign(found, width)
-            } else {
-                found
+            ends.push(match unsigned {
+                true => self.ranges.unsigned(t),
+                false => self.ranges.of(t),
             });
         }
         at_corners(&ends, polynomial.iter().map(|(set, by)| (*set, *by)))

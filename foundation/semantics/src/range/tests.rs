@@ -1,6 +1,6 @@
 //! Every value of a random term lies in its range, and what ranges decide is so.
 
-use super::{decided, range, signed};
+use super::{Ranges, decided, range, signed};
 use crate::eval::{CompiledTerms, Input};
 use crate::op::{Op, OpCode};
 use crate::random::Random;
@@ -238,10 +238,36 @@ fn interpolations_stay_between_their_ends() {
     let rest = b::sub(Term::bv(16, 255), part);
     let blend = b::add(b::mul(from, part), b::mul(to, rest));
     assert_eq!(unsigned(blend), (0, 65025));
-    assert_eq!(range(b::zext(blend, 32)), (0, 65535));
+    assert_eq!(range(b::zext(blend, 32)), (0, 65025));
     let wide = b::add(b::zext(blend, 32), b::zext(part, 32));
     assert_eq!(range(wide), (0, 65280));
     // What wraps is not looked through.
     let wraps = b::zext(b::add(b::mul(from, part), b::mul(from, rest)), 32);
     assert_eq!(range(wraps).0, 0);
+}
+
+/// Values without sign are known by their shape where those with a sign are not, and what is learnt of a value is
+/// known of all that rests on it.
+#[test]
+fn what_has_no_sign_and_what_is_learnt() {
+    use super::unsigned;
+    use crate::build as b;
+    let [x, y] = ["x", "y"].map(|name| Term::var(name, Sort::Bv(8)));
+    let number = |n| Term::bv(8, n);
+    let less = b::ult(x, y);
+    assert_eq!(unsigned(b::ite(less, number(200), number(100))), (100, 200));
+    assert_eq!(unsigned(b::lshr(x, y)), (0, 255));
+    assert_eq!(unsigned(b::lshr(b::umin(x, number(200)), y)), (0, 200));
+    let udiv = |x, y| b::app(Op::new(OpCode::BvUdiv), &[x, y]);
+    assert_eq!(unsigned(udiv(x, b::umax(y, number(3)))), (0, 85));
+    let wide = b::zext(b::umin(x, number(200)), 16);
+    assert_eq!(range(wide), (0, 200));
+    let mut ranges = Ranges::default();
+    ranges.learn(x, false, (3, 90));
+    assert_eq!(ranges.of(x), (3, 90));
+    assert_eq!(ranges.of(b::zext(x, 16)), (3, 90));
+    ranges.learn(y, true, (-5, 200));
+    assert_eq!(ranges.of(y), (-5, 127));
+    ranges.learn(y, false, (0, 7));
+    assert_eq!(ranges.of(y), (0, 7));
 }

@@ -155,7 +155,7 @@ impl Normaliser {
                 operands,
             },
         );
-        self.ranges.insert(Atom { term: atom, signed }, result);
+        self.learn(Atom { term: atom, signed }, result);
         self.normal.stays(atom);
         let poly = self.atom(atom, signed);
         if atom != term {

@@ -152,8 +152,8 @@ struct Normaliser {
     normal: Known,
     rings: HashMap<Term, Rc<Poly>>,
     ranges: HashMap<Atom, Range>,
-    /// Ranges of terms as they are given.
-    given: Ranges,
+    /// Ranges of terms by their shapes.
+    values: Ranges,
     /// Atoms that are a minimum or maximum.
     choices: HashMap<Term, Choice>,
     /// Conditions that say that an integer is negative.
@@ -183,8 +183,8 @@ impl Normaliser {
 
     fn norm_app(&mut self, t: Term, op: Op, args: &[Term]) -> Named {
         use OpCode as C;
-        let known = decided(t, &mut self.given);
-        if let Some(other) = known.or_else(|| never_saturates(t, &mut self.given)) {
+        let known = decided(t, &mut self.values);
+        if let Some(other) = known.or_else(|| never_saturates(t, &mut self.values)) {
             return Rule::DecidedByRange.gives(self.norm(other));
         }
         if matches!(op.code, C::FToSint | C::FToUint)

@@ -1,15 +1,19 @@
-//! Interval analysis of terms and polynomials.
+//! Ranges of polynomials.
 //!
-//! In: terms in normal form, polynomials over them. Out: [`Range`]s that hold every value.
-//! Intervals only, except that a minimum or maximum is known to lie by its operands, and an interpolation
-//! between its ends.
+//! In: terms in normal form, polynomials over them. Out: [`Range`]s that hold every value. What is no sum or
+//! product is known by its shape, of which [`semantics::range`] says what follows; that is told what the sums
+//! and products below it are known to be. Intervals only, except that a minimum or maximum is known to lie by
+//! its operands, and an interpolation between its ends.
 
 use super::Normaliser;
-use super::poly::{Atom, Monomial, Poly, Range, from_bits, pow2, wrap_signed};
+use super::poly::{Atom, Monomial, Poly, Range, from_bits, wrap_signed};
 use num_bigint::BigInt;
-use num_traits::{Signed, Zero};
-use semantics::op::{Op, OpCode};
-use semantics::term::{Kind, Term};
+use num_traits::{Signed, ToPrimitive, Zero};
+use semantics::op::OpCode;
+use semantics::term::Term;
+
+/// Of wider values only constants, sums and extensions have a range.
+const WIDEST: u32 = 99;
 
 impl Normaliser {
     /// The values of a term read as an integer.
@@ -18,116 +22,84 @@ impl Normaliser {
         if let Some(known) = self.ranges.get(&atom) {
             return known.clone();
         }
-        let full = Range::full(t.width(), signed);
-        let range = match t.kind() {
-            Kind::Bv(bits) => {
-                let value = from_bits(bits);
-                Range::point(if signed {
-                    wrap_signed(&value, t.width())
-                } else {
-                    value
-                })
-            }
-            Kind::App { .. } => self.range_of_app(t, signed).unwrap_or(full),
-            _ => full,
+        let range = match t.width() <= WIDEST {
+            true => self.range_by_shape(t, signed),
+            false => self.range_of_wide(t, signed),
         };
         self.ranges.insert(atom, range.clone());
         range
     }
 
-    fn range_of_app(&mut self, t: Term, signed: bool) -> Option<Range> {
-        let (op, args) = t.as_app()?;
-        let width = t.width();
-        let (range, reading) = match op.code {
-            OpCode::Ite => {
-                return Some(
-                    self.range_of(args[1], signed)
-                        .union(&self.range_of(args[2], signed)),
-                );
+    /// Notes the range of an atom.
+    pub(super) fn learn(&mut self, atom: Atom, range: Range) {
+        let ends = (range.lo.to_i128(), range.hi.to_i128());
+        if let (Some(lo), Some(hi), true) = (ends.0, ends.1, atom.term.width() <= WIDEST) {
+            self.values.learn(atom.term, atom.signed, (lo, hi));
+        }
+        self.ranges.insert(atom, range);
+    }
+
+    fn range_by_shape(&mut self, t: Term, signed: bool) -> Range {
+        let exact = self.range_of_sum(t, signed);
+        if exact.is_none() {
+            let below = t.children().filter(|x| x.as_app().is_some());
+            let below =
+                below.filter(|x| x.sort().width().is_some_and(|w| (1..=WIDEST).contains(&w)));
+            for x in below {
+                self.range_of(x, true);
+                self.range_of(x, false);
             }
-            OpCode::FToSint | OpCode::FToUint => {
-                (converted_range(op, args)?, op.code == OpCode::FToSint)
-            }
-            OpCode::Extract => {
-                let (op, inner) = args[0].as_app()?;
-                let range = converted_range(op, inner)?;
-                let signed = range.lo.is_negative();
-                let held = args[1].as_int() == Some(0) && range.within(&Range::full(width, signed));
-                (held.then_some(range)?, signed)
-            }
-            OpCode::Zext => (self.range_of(args[0], false), false),
-            OpCode::Sext => (self.range_of(args[0], true), true),
-            OpCode::Popcnt | OpCode::Clz | OpCode::Ctz if width >= 8 => (
-                Range {
-                    lo: BigInt::zero(),
-                    hi: BigInt::from(width),
-                },
-                false,
-            ),
-            OpCode::BvAnd => {
-                let (x, y) = (self.range_of(args[0], false), self.range_of(args[1], false));
-                (
-                    Range {
-                        lo: BigInt::zero(),
-                        hi: x.hi.min(y.hi),
-                    },
-                    false,
-                )
-            }
-            OpCode::BvOr | OpCode::BvXor => {
-                let (x, y) = (self.range_of(args[0], false), self.range_of(args[1], false));
-                let bits = u32::try_from(x.hi.max(y.hi).bits()).unwrap_or(width);
-                (
-                    Range {
-                        lo: BigInt::zero(),
-                        hi: pow2(bits) - 1,
-                    },
-                    false,
-                )
-            }
-            OpCode::BvLshr => (
-                Range {
-                    lo: BigInt::zero(),
-                    hi: self.range_of(args[0], false).hi,
-                },
-                false,
-            ),
-            OpCode::BvUdiv | OpCode::BvUrem => {
-                let divisor = from_bits(args[1].as_bits()?);
-                if divisor.is_zero() {
-                    return None;
-                }
-                let hi = self.range_of(args[0], false).hi;
-                let hi = if op.code == OpCode::BvUdiv {
-                    hi / divisor
-                } else {
-                    hi.min(divisor - 1)
-                };
-                (
-                    Range {
-                        lo: BigInt::zero(),
-                        hi,
-                    },
-                    false,
-                )
-            }
-            OpCode::BvAdd
-            | OpCode::BvSub
-            | OpCode::BvNeg
-            | OpCode::BvMul
-            | OpCode::BvNot
-            | OpCode::Concat => {
-                let poly = self.rings.get(&t).cloned()?;
-                if poly.as_atom().is_some() {
-                    return None;
-                }
-                let exact = self.lifted(&poly, width, signed)?;
-                (self.range(&exact), signed)
-            }
-            _ => return None,
+        }
+        let of = |values: &mut semantics::range::Ranges| match signed {
+            true => values.of(t),
+            false => values.unsigned(t),
         };
-        let same = reading == signed || !range.lo.is_negative() && range.hi < pow2(width - 1);
-        same.then_some(range)
+        of(&mut self.values);
+        if let Some(exact) = exact {
+            self.learn(Atom { term: t, signed }, exact);
+        }
+        let found = of(&mut self.values);
+        Range {
+            lo: BigInt::from(found.0),
+            hi: BigInt::from(found.1),
+        }
+    }
+
+    fn range_of_wide(&mut self, t: Term, signed: bool) -> Range {
+        if let Some(bits) = t.as_bits() {
+            let value = from_bits(bits);
+            return Range::point(match signed {
+                true => wrap_signed(&value, t.width()),
+                false => value,
+            });
+        }
+        let found = match t.as_app() {
+            Some((op, args)) if op.code == OpCode::Zext => Some(self.range_of(args[0], false)),
+            Some((op, args)) if op.code == OpCode::Sext => {
+                let found = self.range_of(args[0], true);
+                Some(found).filter(|found| signed || !found.lo.is_negative())
+            }
+            _ => self.range_of_sum(t, signed),
+        };
+        found.unwrap_or_else(|| Range::full(t.width(), signed))
+    }
+
+    /// The values of what is a sum or a product of others, and wraps nowhere.
+    fn range_of_sum(&mut self, t: Term, signed: bool) -> Option<Range> {
+        use OpCode as C;
+        let (op, _) = t.as_app()?;
+        if !matches!(
+            op.code,
+            C::BvAdd | C::BvSub | C::BvNeg | C::BvMul | C::BvNot | C::Concat
+        ) {
+            return None;
+        }
+        let poly = self.rings.get(&t).cloned()?;
+        if poly.as_atom().is_some() {
+            return None;
+        }
+        let exact = self.lifted(&poly, t.width(), signed)?;
+        Some(self.range(&exact))
     }
 
     /// The values of a polynomial.
@@ -213,13 +185,4 @@ impl Normaliser {
         }
         found
     }
-}
-
-/// The integers that a conversion of what always fits gives.
-fn converted_range(op: Op, args: &[Term]) -> Option<Range> {
-    let (lo, hi) = semantics::float::bounds::converted(op, args)?;
-    Some(Range {
-        lo: BigInt::from(lo),
-        hi: BigInt::from(hi),
-    })
 }
