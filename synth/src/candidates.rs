@@ -112,6 +112,7 @@ pub struct Candidates {
     equalities: Memo<(Term, Term), Equality>,
     narrowed: Memo<(Lanes, Grammar), Option<Sequence>>,
     pub(crate) twins: Memo<(usize, Twin), Option<Found>>,
+    pub(crate) read: Memo<(usize, usize), u32>,
 }
 
 /// Whether two functions of lanes are equal.
@@ -184,6 +185,7 @@ impl Candidates {
             equalities: Memo::default(),
             narrowed: Memo::default(),
             twins: Memo::default(),
+            read: Memo::default(),
         }
     }
 

@@ -19,7 +19,7 @@ use store::object::{Key, Kind};
 /// What was found for windows. The version is raised when the search changes what it finds.
 pub(crate) const WINDOWS: Kind = Kind {
     name: "windows",
-    version: 76,
+    version: 77,
     most: None,
 };
 

@@ -47,6 +47,7 @@ mod place;
 mod saturate;
 pub(crate) mod signs;
 mod staged;
+mod superwords;
 mod tables;
 mod views;
 mod whole;
@@ -322,7 +323,10 @@ impl<'a> Search<'a> {
         }
         let found = match self.each_by_one(goal) {
             Some(found) => found,
-            None => self.solve_at_any_width(goal)?,
+            None => {
+                let found = self.solve_at_any_width(goal)?;
+                self.in_superwords(goal, found)
+            }
         };
         if !self.estimator.waits(&self.graph, &found) {
             return Some(found);

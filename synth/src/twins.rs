@@ -6,13 +6,14 @@
 
 use crate::candidates::{Candidate, Candidates};
 use crate::cost::Cost;
+use crate::goal::leaf;
 use autoir::program::Formal;
 use semantics::build as b;
 use semantics::instruction::{Form, Role};
 use semantics::sort::Sort;
 use semantics::subst::replace_vars;
 use semantics::term::Term;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// What a twin does otherwise.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -66,23 +67,53 @@ impl Candidates {
         self.list[operation].cost
     }
 
+    /// How many of the lowest bits of an operand an operation reads.
+    pub(crate) fn bits_read(&self, operation: usize, formal: usize) -> u32 {
+        self.read.get_or((operation, formal), || {
+            let c = &self.list[operation];
+            let name = c.instance.formals[formal].name.as_str();
+            let (mut seen, mut most) = (HashSet::new(), 0);
+            let mut work = c.elements(c.natural);
+            while let Some(t) = work.pop() {
+                match leaf(t) {
+                    Some((of, lo)) if of == name => most = most.max(lo + t.width()),
+                    Some(_) => {}
+                    None => work.extend(t.children().filter(|t| seen.insert(*t))),
+                }
+            }
+            most
+        })
+    }
+
     /// Whether both halves of all that an operation gives are the same.
     pub(crate) fn repeats(&self, operation: usize) -> bool {
+        let half = self.list[operation].width / 2;
+        self.repeats_every(operation, half)
+    }
+
+    /// Whether all that an operation gives repeats its lowest bits, so many.
+    pub(crate) fn repeats_every(&self, operation: usize, bits: u32) -> bool {
         let c = &self.list[operation];
-        let half = c.width / 2;
-        c.width.is_multiple_of(2 * c.natural)
-            && (0..half / c.natural)
-                .all(|k| c.element(c.natural, k) == c.element(c.natural, k + half / c.natural))
+        let each = bits / c.natural;
+        c.width.is_multiple_of(bits)
+            && bits.is_multiple_of(c.natural)
+            && (each..c.width / c.natural)
+                .all(|k| c.element(c.natural, k) == c.element(c.natural, k % each))
     }
 }
 
 impl Candidate {
     /// Whether it treats the lanes of its registers, of some width, alike and apart.
     pub(crate) fn is_by_lanes(&self) -> bool {
-        [8, 16, 32, 64].into_iter().any(|width| {
-            self.packed_lane(width).is_some_and(|f| {
-                f.lanes * width == self.width && f.inputs.iter().all(|(_, stride)| *stride == width)
-            })
+        [8, 16, 32, 64]
+            .into_iter()
+            .any(|width| self.is_by_lanes_of(width))
+    }
+
+    /// Whether it treats the lanes of its registers, of this width, alike and apart.
+    pub(crate) fn is_by_lanes_of(&self, width: u32) -> bool {
+        self.packed_lane(width).is_some_and(|f| {
+            f.lanes * width == self.width && f.inputs.iter().all(|(_, stride)| *stride == width)
         })
     }
 }
