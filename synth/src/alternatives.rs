@@ -8,7 +8,7 @@
 
 mod blended;
 mod clamps;
-mod fewer_bits;
+pub(crate) mod fewer_bits;
 pub(crate) mod floats;
 pub(crate) mod integers;
 mod intervals;
@@ -195,6 +195,7 @@ pub fn variants(t: Term) -> Vec<Term> {
         blended::chosen_bytes(t),
         fewer_bits::difference_of_other_sign(t),
         fewer_bits::halved_sum(t),
+        fewer_bits::nothing_masked(t),
     ];
     let new = new
         .into_iter()

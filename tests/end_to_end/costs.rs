@@ -28,13 +28,22 @@ const LONG_SUMS: [Row; 1] = [("u8", "+u32", "select(a[x] > 100, u32(3), u32(1))"
 
 /// On `x86-64-v3`.
 #[rustfmt::skip]
-const LOOPS: [Row; 138] = [
+const LOOPS: [Row; 145] = [
     // Bytes are added eight at a time in wide lanes, and signed ones by products with ones.
     ("u8", "+u32", "u32(a[x])", 64, 3.0),
     ("u8", "+u16", "u16(a[x])", 64, 3.0),
     ("u8", "+u64", "u64(a[x])", 64, 3.0),
     ("u8", "+u32", "u32(absd(a[x], b[x]))", 64, 4.0),
     ("i16", "+i32", "i32(a[x])", 32, 3.0),
+    // What is computed in narrow elements before it is extended fills registers, whose parts are extended.
+    ("u8", "u16", "u16(absd(a[x], b[x]))", 64, 9.0),
+    ("u8", "u32", "u32(max(absd(a[x], b[x]), a[x])) * 3", 64, 24.0),
+    ("u8", "i32", "i32(select(a[x] > b[x], a[x], 7))", 64, 15.0),
+    // What holds a narrower element is computed in it where one instruction does that.
+    ("u8", "u16", "u16(avg(a[x], b[x])) * 3", 64, 10.0),
+    ("u8", "i32", "i32(avg(a[x], b[x])) - 20", 64, 16.0),
+    ("u16", "u32", "u32(avg(a[x], b[x])) + 9", 64, 16.0),
+    ("u8", "u16", "u16(avg_floor(a[x], b[x])) + 9", 64, 14.0),
     // Bytes are multiplied by sums of themselves and by shifts, as no instruction does it.
     ("u8", "u8", "max(b[x], a[x] * 3)", 32, 1.5),
     ("u8", "u8", "max(b[x], a[x] * 12 + 1)", 32, 3.0),

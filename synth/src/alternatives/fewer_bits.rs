@@ -188,6 +188,52 @@ pub(super) fn extended_last(t: Term) -> Option<Term> {
     raw(Op::with(element.extension(), wide), &[element.low(t)?])
 }
 
+/// A value that holds an element, half as wide or less, as that element, extended; and the element, which is
+/// nothing else than the low bits of the value.
+pub(crate) fn as_element(t: Term) -> Vec<(Term, Term)> {
+    use OpCode as C;
+    let computes = |(op, _): (Op, &[Term])| {
+        let moves = [C::Sext, C::Zext, C::Extract, C::Concat];
+        !moves.contains(&op.code) && t.sort().width().is_some_and(|w| matches!(w, 16 | 32 | 64))
+    };
+    if !t.as_app().is_some_and(computes) {
+        return Vec::new();
+    }
+    let wide = t.width();
+    let (least, most) = range(t);
+    // Of what a mask leaves, the mask is none of the element.
+    let masked = |x: Term| {
+        let (x, mask) = constant_last(x.args_of(C::BvAnd)?.try_into().ok()?);
+        low_mask(mask).map(|_| x)
+    };
+    let x = masked(t).unwrap_or(t);
+    let of = |bits: u32| {
+        let signed = least < 0;
+        let (lo, hi) = ends(bits, signed);
+        let low = || raw(Op::with(C::Extract, bits), &[x, Term::int(0)]);
+        let low = (lo <= least && most <= hi).then(low)??;
+        let extension = if signed { C::Sext } else { C::Zext };
+        Some((raw(Op::with(extension, wide), &[low])?, low))
+    };
+    let narrower = [8, 16, 32].into_iter().filter(|bits| *bits < wide);
+    narrower.filter_map(of).collect()
+}
+
+/// A value of which a mask takes nothing away.
+pub(super) fn nothing_masked(t: Term) -> Option<Term> {
+    let (x, mask) = constant_last(t.args_of(OpCode::BvAnd)?.try_into().ok()?);
+    let mask = low_mask(mask)?;
+    let (least, most) = range(x);
+    (0 <= least && most <= mask).then_some(x)
+}
+
+/// The greatest number of so many bits, which a mask leaves.
+fn low_mask(mask: Term) -> Option<i128> {
+    let mask = mask.as_bits().and_then(signed)?;
+    let low = mask > 0 && (mask + 1).count_ones() == 1;
+    low.then_some(mask)
+}
+
 /// Whether products of the width of a value are in it.
 pub(crate) fn multiplies(t: Term) -> bool {
     let (mut seen, mut work) = (HashSet::from([t]), vec![t]);

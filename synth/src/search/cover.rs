@@ -579,6 +579,7 @@ impl Search<'_> {
             choices.count(other);
             best = cheaper(best, self.same(e, choices, other));
         }
+        best = cheaper(best, self.by_element(e, choices, t));
         if best.is_none() {
             let in_parts = cheaper(
                 self.by_half_elements(e, choices, t),

@@ -5,6 +5,7 @@
 
 use super::Search;
 use super::cover::{Choices, Expression, How, cheaper};
+use crate::alternatives::fewer_bits::as_element;
 use crate::alternatives::floats::saturated;
 use crate::alternatives::{alternatives, by_halves, by_upper_half, shifted_both_ways, variants};
 use crate::fragment::{lane_width, regular, replace};
@@ -60,15 +61,45 @@ impl Search<'_> {
     ) -> Option<(u64, How)> {
         let mut best = None;
         for (other, low) in by_halves(t) {
-            if !self.is_one_operation(choices, low) || self.choose(e, choices, low).is_none() {
-                continue;
+            if self.is_one_operation(choices, low) && self.choose(e, choices, low).is_some() {
+                best = cheaper(best, self.on_named(e, choices, (other, low)));
             }
-            let name = choices.name(low);
-            let other = replace(other, &mut HashMap::from([(low, name)]));
-            choices.count(other);
-            best = cheaper(best, self.same(e, choices, other));
         }
         best
+    }
+
+    /// A value of the expression that holds a narrower element, where one operation of the target computes that.
+    pub(super) fn by_element(
+        &mut self,
+        e: &Expression,
+        choices: &mut Choices,
+        t: Term,
+    ) -> Option<(u64, How)> {
+        let of_it = choices.own.contains(&t);
+        let mut best = None;
+        for (other, low) in of_it.then(|| as_element(t)).into_iter().flatten() {
+            if !choices.made.contains_key(&low) && self.is_one_operation(choices, low) {
+                let found = self.by_operation(e, choices, low);
+                choices.made.insert(low, found);
+            }
+            if choices.made.get(&low).is_some_and(Option::is_some) {
+                best = cheaper(best, self.on_named(e, choices, (other, low)));
+            }
+        }
+        best
+    }
+
+    /// A value written otherwise on one that was chosen.
+    fn on_named(
+        &mut self,
+        e: &Expression,
+        choices: &mut Choices,
+        (other, low): (Term, Term),
+    ) -> Option<(u64, How)> {
+        let name = choices.name(low);
+        let other = replace(other, &mut HashMap::from([(low, name)]));
+        choices.count(other);
+        self.same(e, choices, other)
     }
 
     /// Whether one operation may compute a value of others that are no wider.
