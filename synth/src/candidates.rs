@@ -112,7 +112,7 @@ pub struct Candidates {
     equalities: Memo<(Term, Term), Equality>,
     narrowed: Memo<(Lanes, Grammar), Option<Sequence>>,
     pub(crate) twins: Memo<(usize, Twin), Option<Found>>,
-    pub(crate) read: Memo<(usize, usize), u32>,
+    pub(crate) read: Memo<(usize, usize, u32), u32>,
 }
 
 /// Whether two functions of lanes are equal.

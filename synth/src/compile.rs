@@ -604,10 +604,10 @@ pub(crate) fn compile_window(
     let goal = goal_of(window, &candidates.widths);
     let mut found = match given.sought {
         Sought::Least => search.least_registers(&goal),
-        Sought::Any => search.solve_registers(&goal),
+        Sought::Any => search.solve_window(&goal),
         Sought::Below(bound) => {
             search.look_below(bound);
-            search.solve_registers(&goal)
+            search.solve_window(&goal)
         }
     };
     // What is read as a whole is not put together in memory.

@@ -317,6 +317,13 @@ fn holds(widths: &Widths, width: u32, lanes: u32, lane: u32) -> bool {
     width == widths.of_lanes(lanes, lane) || low_end && widths.is_held(width)
 }
 
+/// Whether a value of so many bits is read of what holds lanes of a width: all of it, or a low end of which they
+/// are the lowest part.
+fn is_read(widths: &Widths, width: u32, lanes: u32, lane: u32) -> bool {
+    let low_end = lane > 1 && lanes * lane < width && width < widths.narrowest();
+    low_end && widths.is_held(width) || holds(widths, width, lanes, lane)
+}
+
 /// What a candidate does to lanes of a width, where so many lanes of its operands are held.
 fn usable(c: &Candidate, widths: &Widths, lane: u32, lanes: u32) -> Option<&'static LaneFunction> {
     let enough = |f: &&LaneFunction| f.lanes >= lanes && f.lanes.is_power_of_two();
@@ -324,7 +331,7 @@ fn usable(c: &Candidate, widths: &Widths, lane: u32, lanes: u32) -> Option<&'sta
     let fits = |(name, stride): &(String, u32)| {
         WIDTHS.contains(stride)
             && c.operand(name)
-                .is_some_and(|o| holds(widths, o.width, lanes, *stride))
+                .is_some_and(|o| is_read(widths, o.width, lanes, *stride))
     };
     let few = (1..=fragment::MAX_LEAVES).contains(&f.inputs.len());
     (few && f.inputs.iter().all(fits)).then_some(f)

@@ -187,6 +187,8 @@ pub struct Search<'a> {
     inputs: Vec<WindowInput>,
     /// Values that stand for inputs in goals about how their elements move.
     named: BTreeMap<String, (Value, Term)>,
+    /// Upper halves that were taken out of registers.
+    uppers: HashMap<Value, Value>,
     /// What values hold, for the proof.
     claims: BTreeMap<Value, Vec<Goal>>,
     memory: cover::Memory,
@@ -270,6 +272,7 @@ impl<'a> Search<'a> {
             candidates,
             inputs: inputs.to_vec(),
             named: BTreeMap::new(),
+            uppers: HashMap::new(),
             claims: BTreeMap::new(),
             memory: cover::Memory::default(),
             rewritten: BTreeSet::new(),
@@ -312,9 +315,15 @@ impl<'a> Search<'a> {
         self.bound = bound.unwrap_or(Cost::MAX);
     }
 
-    /// Registers that together hold the goal, least significant first: a cover by lanes, or
+    /// Registers that together hold the window, least significant first.
+    pub fn solve_window(&mut self, goal: &Goal) -> Option<Vec<Value>> {
+        let found = self.solve_registers(goal)?;
+        Some(self.in_superwords(goal, found))
+    }
+
+    /// Registers that together hold a goal, each as it is found by itself: a cover by lanes, or
     /// one register where it fits and is found, else halves.
-    pub fn solve_registers(&mut self, goal: &Goal) -> Option<Vec<Value>> {
+    fn solve_registers(&mut self, goal: &Goal) -> Option<Vec<Value>> {
         if self.is_beyond(goal) {
             return None;
         }
@@ -323,10 +332,7 @@ impl<'a> Search<'a> {
         }
         let found = match self.each_by_one(goal) {
             Some(found) => found,
-            None => {
-                let found = self.solve_at_any_width(goal)?;
-                self.in_superwords(goal, found)
-            }
+            None => self.solve_at_any_width(goal)?,
         };
         if !self.estimator.waits(&self.graph, &found) {
             return Some(found);

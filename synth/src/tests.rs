@@ -288,7 +288,7 @@ fn solve(inputs: &[(&str, u32)], element: u32, term: Term) -> String {
         Counterexamples::default(),
     );
     let start = Instant::now();
-    let found = search.solve_registers(&goal);
+    let found = search.solve_window(&goal);
     println!("{:?} {:?}", start.elapsed(), search.report);
     found.map_or_else(
         || "nothing".to_owned(),

@@ -67,13 +67,14 @@ impl Candidates {
         self.list[operation].cost
     }
 
-    /// How many of the lowest bits of an operand an operation reads.
-    pub(crate) fn bits_read(&self, operation: usize, formal: usize) -> u32 {
-        self.read.get_or((operation, formal), || {
-            let c = &self.list[operation];
-            let name = c.instance.formals[formal].name.as_str();
+    /// How many of the lowest bits of an operand an operation reads for so many of the lowest of its result.
+    pub(crate) fn bits_read(&self, operation: usize, operand: usize, bits: u32) -> u32 {
+        let c = &self.list[operation];
+        let elements = bits.div_ceil(c.natural).min(c.width / c.natural);
+        self.read.get_or((operation, operand, elements), || {
+            let name = c.instance.formals[operand].name.as_str();
             let (mut seen, mut most) = (HashSet::new(), 0);
-            let mut work = c.elements(c.natural);
+            let mut work: Vec<Term> = (0..elements).map(|k| c.element(c.natural, k)).collect();
             while let Some(t) = work.pop() {
                 match leaf(t) {
                     Some((of, lo)) if of == name => most = most.max(lo + t.width()),
@@ -225,6 +226,24 @@ mod tests {
         assert_eq!(found, place("high"));
         assert_eq!(machine.twin(low, Twin::Reads(1)), None);
         assert_eq!(machine.twin(low, Twin::Leaves), None);
+        let high = place("high").expect("it is one");
+        assert_eq!(machine.bits_read(low, 0, 128), 64);
+        assert_eq!(machine.bits_read(high, 1, 128), 128);
+        assert_eq!(
+            machine.bits_read(high, 1, 16),
+            64 + 8,
+            "for the lowest difference"
+        );
+    }
+
+    #[test]
+    fn what_repeats_its_lowest_bits_is_found() {
+        let x = Term::var("a", Sort::Bv(64));
+        let twice = b::concat(&[x, x]);
+        let all = vec![operation("twice", &[("a", 64)], b::concat(&[twice, twice]))];
+        let machine = candidates(all, None);
+        assert!(machine.repeats(0) && machine.repeats_every(0, 64));
+        assert!(!machine.repeats_every(0, 32));
     }
 
     #[test]

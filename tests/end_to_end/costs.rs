@@ -301,7 +301,12 @@ const PAIRS: [Row; 12] = [
 
 /// On `neoverse-v2`, whose conversions saturate, whose shifts round, narrow and saturate at once, and
 /// go down by negative numbers.
-const ROUNDED: [Row; 37] = [
+const ROUNDED: [Row; 41] = [
+    // Extended in steps, each of which fills registers, and what is computed before that.
+    ("i8", "i32", "i32(a[x])", 64, 12.0),
+    ("i8", "i32", "i32(max(a[x], b[x]))", 64, 14.0),
+    ("u8", "i32", "i32(select(a[x] > b[x], a[x], 7))", 64, 16.0),
+    ("i16", "i64", "i64(min(a[x], b[x])) - 9", 64, 44.0),
     // Upper halves are read where they are, and what is narrowed is left above them.
     ("u8", "i16", "i16(a[x]) - i16(b[x])", 16, 1.0),
     (
