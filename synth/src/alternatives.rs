@@ -196,6 +196,7 @@ pub fn variants(t: Term) -> Vec<Term> {
         fewer_bits::difference_of_other_sign(t),
         fewer_bits::halved_sum(t),
         fewer_bits::nothing_masked(t),
+        fewer_bits::extended_after(t),
     ];
     let new = new
         .into_iter()

@@ -369,3 +369,52 @@ fn constants_that_are_joined_to_extended_values_stay() {
         others_are_equal(joined, 0);
     }
 }
+
+/// What is computed of extensions is the extension of what is computed of elements, and no mask is needed where
+/// nothing is above it.
+#[test]
+fn operators_and_extensions_in_both_orders() {
+    let (x, y) = variables(8);
+    let two = |code: OpCode, x: Term, y: Term| b::app(Op::new(code), &[x, y]);
+    for (wide, extend) in [
+        (16, b::sext as fn(Term, u32) -> Term),
+        (32, b::sext),
+        (16, b::zext),
+        (64, b::zext),
+    ] {
+        let [p, q, low] = [
+            extend(x, wide),
+            extend(y, wide),
+            extend(Term::bv(8, 90), wide),
+        ];
+        use OpCode as C;
+        for code in [
+            C::Smin,
+            C::Smax,
+            C::Umin,
+            C::Umax,
+            C::BvAnd,
+            C::BvOr,
+            C::BvXor,
+        ] {
+            for (p, q) in [(p, q), (p, low)] {
+                let t = two(code, p, q);
+                let others = variants(t);
+                assert!(!others.is_empty() || t.args_of(code).is_none(), "{t}");
+                are_equal(t, &others);
+            }
+        }
+        let chosen = b::ite(b::ult(x, y), p, low);
+        assert!(!variants(chosen).is_empty());
+        are_equal(chosen, &variants(chosen));
+    }
+    let average = b::lshr(
+        b::add(b::add(b::zext(x, 16), b::zext(y, 16)), Term::bv(16, 1)),
+        Term::bv(16, 1),
+    );
+    let and = Op::new(OpCode::BvAnd);
+    let masked = Term::raw_app(and, &[average, Term::bv(16, 255)]).expect("both have 16 bits");
+    assert!(variants(masked).contains(&average));
+    let cut = Term::raw_app(and, &[average, Term::bv(16, 127)]).expect("both have 16 bits");
+    assert!(!variants(cut).contains(&average));
+}

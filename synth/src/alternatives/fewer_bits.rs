@@ -219,6 +219,46 @@ pub(crate) fn as_element(t: Term) -> Vec<(Term, Term)> {
     narrower.filter_map(of).collect()
 }
 
+/// The extension of what an operator gives of elements, where it is written on their extensions: extremes, bits one
+/// by one, choices.
+pub(super) fn extended_after(t: Term) -> Option<Term> {
+    use OpCode as C;
+    let (op, args) = t.as_app()?;
+    let first = usize::from(op.code == C::Ite);
+    let computed = args.get(first..)?.iter().find(|x| x.as_bits().is_none())?;
+    let (extension, inner) = computed.as_app()?;
+    let code = match (op.code, extension.code) {
+        (C::Smin, C::Zext) => C::Umin,
+        (C::Smax, C::Zext) => C::Umax,
+        (C::Smin | C::Smax, C::Sext) => op.code,
+        (C::Umin | C::Umax | C::BvAnd | C::BvOr | C::BvXor | C::Ite, C::Sext | C::Zext) => op.code,
+        _ => return None,
+    };
+    let bits = inner[0]
+        .sort()
+        .width()
+        .filter(|w| matches!(w, 8 | 16 | 32))?;
+    let low = |x: Term| match x.args_of(extension.code) {
+        Some(&[y]) if y.width() == bits => Some(y),
+        _ => {
+            let whole = x.as_bits()?;
+            let low = whole.extract(0, bits);
+            let again = match extension.code {
+                C::Sext => low.sext(t.width()),
+                _ => low.zext(t.width()),
+            };
+            (again == *whole).then(|| Term::bits(low))
+        }
+    };
+    let lows = args[first..].iter().map(|x| low(*x));
+    let lows = lows.collect::<Option<Vec<Term>>>()?;
+    let all: Vec<Term> = args[..first].iter().copied().chain(lows).collect();
+    raw(
+        Op::with(extension.code, t.width()),
+        &[raw(Op { code, ..op }, &all)?],
+    )
+}
+
 /// A value of which a mask takes nothing away.
 pub(super) fn nothing_masked(t: Term) -> Option<Term> {
     let (x, mask) = constant_last(t.args_of(OpCode::BvAnd)?.try_into().ok()?);
