@@ -718,6 +718,21 @@ mod tests {
     }
 
     #[test]
+    fn an_operand_is_extended_in_two_steps_where_it_is_extended_fourfold() {
+        let [x, y] = ["x", "y"].map(|name| b::zext(Term::var(name, Sort::Bv(8)), 32));
+        let z = Term::var("z", Sort::Bv(32));
+        let prover = Prover::new(Default::default());
+        for t in [b::add(x, z), b::sub(x, y), b::mul(z, y)] {
+            let (other, of) = fewer_bits::extended_in_steps(t).expect("it is one");
+            assert!(of.iter().any(|x| x.width() == 16), "{other}");
+            assert!(prover.prove_equal(other, t).is_proved(), "{other}");
+        }
+        assert!(fewer_bits::extended_in_steps(b::add(z, z)).is_none());
+        let twice = b::zext(Term::var("x", Sort::Bv(16)), 32);
+        assert!(fewer_bits::extended_in_steps(b::add(twice, z)).is_none());
+    }
+
+    #[test]
     fn a_rounded_shift_is_written_without_its_sum_where_that_wraps_for_no_value() {
         let [x, y] = ["x", "y"].map(|name| b::sext(Term::var(name, Sort::Bv(8)), 16));
         let product = raw(Op::new(OpCode::BvMul), &[x, y]).expect("a product");

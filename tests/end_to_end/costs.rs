@@ -28,7 +28,7 @@ const LONG_SUMS: [Row; 1] = [("u8", "+u32", "select(a[x] > 100, u32(3), u32(1))"
 
 /// On `x86-64-v3`.
 #[rustfmt::skip]
-const LOOPS: [Row; 145] = [
+const LOOPS: [Row; 146] = [
     // Bytes are added eight at a time in wide lanes, and signed ones by products with ones.
     ("u8", "+u32", "u32(a[x])", 64, 3.0),
     ("u8", "+u16", "u16(a[x])", 64, 3.0),
@@ -44,6 +44,7 @@ const LOOPS: [Row; 145] = [
     ("u8", "i32", "i32(avg(a[x], b[x])) - 20", 64, 16.0),
     ("u16", "u32", "u32(avg(a[x], b[x])) + 9", 64, 16.0),
     ("u8", "u16", "u16(avg_floor(a[x], b[x])) + 9", 64, 14.0),
+    ("i16", "u32", "max(u32(min(a[x], 9)), u32(b[x]))", 64, 16.0),
     // Bytes are multiplied by sums of themselves and by shifts, as no instruction does it.
     ("u8", "u8", "max(b[x], a[x] * 3)", 32, 1.5),
     ("u8", "u8", "max(b[x], a[x] * 12 + 1)", 32, 3.0),
@@ -301,12 +302,14 @@ const PAIRS: [Row; 12] = [
 
 /// On `neoverse-v2`, whose conversions saturate, whose shifts round, narrow and saturate at once, and
 /// go down by negative numbers.
-const ROUNDED: [Row; 41] = [
+const ROUNDED: [Row; 43] = [
     // Extended in steps, each of which fills registers, and what is computed before that.
     ("i8", "i32", "i32(a[x])", 64, 12.0),
     ("i8", "i32", "i32(max(a[x], b[x]))", 64, 14.0),
     ("u8", "i32", "i32(select(a[x] > b[x], a[x], 7))", 64, 16.0),
     ("i16", "i64", "i64(min(a[x], b[x])) - 9", 64, 44.0),
+    ("i8", "i32", "i32(max(a[x], b[x])) + 9", 64, 14.0),
+    ("u8", "i32", "i32(min(a[x], b[x])) - i32(a[x])", 64, 18.0),
     // Upper halves are read where they are, and what is narrowed is left above them.
     ("u8", "i16", "i16(a[x]) - i16(b[x])", 16, 1.0),
     (

@@ -219,6 +219,36 @@ pub(crate) fn as_element(t: Term) -> Vec<(Term, Term)> {
     narrower.filter_map(of).collect()
 }
 
+/// A sum, difference or product with an operand that is extended fourfold, which is extended in two steps: with what
+/// it is computed of then, for operations that take the second step too.
+pub(crate) fn extended_in_steps(t: Term) -> Option<(Term, [Term; 2])> {
+    use OpCode as C;
+    let (op, args) = t.as_app()?;
+    let &[x, y] = args else { return None };
+    if !matches!(op.code, C::BvAdd | C::BvSub | C::BvMul) {
+        return None;
+    }
+    let half = t.width() / 2;
+    let first = |x: Term| {
+        let (extension, inner) = x.as_app()?;
+        let fourfold = inner.first()?.sort().width()? * 4 == t.width();
+        let extends = matches!(extension.code, C::Sext | C::Zext);
+        let step = (extends && fourfold).then(|| raw(Op::with(extension.code, half), &[inner[0]]));
+        Some((step??, extension))
+    };
+    let steps = [x, y].map(first);
+    if steps.iter().all(Option::is_none) {
+        return None;
+    }
+    let whole = |k: usize| match steps[k] {
+        Some((step, extension)) => raw(extension, &[step]),
+        None => Some(args[k]),
+    };
+    let other = raw(op, &[whole(0)?, whole(1)?])?;
+    let of = [0, 1].map(|k| steps[k].map_or(args[k], |(step, _)| step));
+    Some((other, of))
+}
+
 /// The extension of what an operator gives of elements, where it is written on their extensions: extremes, bits one
 /// by one, choices.
 pub(super) fn extended_after(t: Term) -> Option<Term> {

@@ -5,7 +5,7 @@
 
 use super::Search;
 use super::cover::{Choices, Expression, How, cheaper};
-use crate::alternatives::fewer_bits::as_element;
+use crate::alternatives::fewer_bits::{as_element, extended_in_steps};
 use crate::alternatives::floats::saturated;
 use crate::alternatives::{alternatives, by_halves, by_upper_half, shifted_both_ways, variants};
 use crate::fragment::{lane_width, regular, replace};
@@ -46,6 +46,14 @@ impl Search<'_> {
         }
         for (other, conversion, x) in saturated(t) {
             if self.is_one_operation_of(choices, conversion, &[x]) {
+                all.push(other);
+            }
+        }
+        if let Some((other, of)) = extended_in_steps(t) {
+            let computed: Vec<Term> = of.into_iter().filter(|x| x.as_bits().is_none()).collect();
+            if self.is_one_operation_of(choices, other, &computed)
+                || self.is_one_operation_of(choices, other, &of)
+            {
                 all.push(other);
             }
         }

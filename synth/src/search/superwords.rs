@@ -162,10 +162,12 @@ impl Search<'_> {
     fn at_width(&self, operation: usize, width: u32) -> Option<usize> {
         let c = &self.candidates.list[operation];
         let own = self.lanes_of(operation)?;
+        // The same operation at other numbers.
         let same = |&other: &usize| {
             let o = &self.candidates.list[other];
             let mut formals = c.instance.formals.iter().zip(&o.instance.formals);
-            c.form == o.form
+            o.instance.operation == c.instance.operation
+                && c.form == o.form
                 && c.instance.formals.len() == o.instance.formals.len()
                 && formals.all(|(f, g)| f.role == g.role && f.name == g.name)
                 && self.lanes_of(other).is_some_and(|lanes| {
@@ -176,7 +178,7 @@ impl Search<'_> {
                         && f.immediates == g.immediates
                 })
         };
-        if operation < self.candidates.list.len() && c.width == width {
+        if c.width == width {
             return Some(operation);
         }
         let cost = |other: &usize| self.candidates.list[*other].cost;
