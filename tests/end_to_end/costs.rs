@@ -302,6 +302,7 @@ const PAIRS: [Row; 12] = [
 
 /// On `neoverse-v2`, whose conversions saturate, whose shifts round, narrow and saturate at once, and
 /// go down by negative numbers.
+#[rustfmt::skip]
 const ROUNDED: [Row; 43] = [
     // Extended in steps, each of which fills registers, and what is computed before that.
     ("i8", "i32", "i32(a[x])", 64, 12.0),
@@ -312,30 +313,12 @@ const ROUNDED: [Row; 43] = [
     ("u8", "i32", "i32(min(a[x], b[x])) - i32(a[x])", 64, 18.0),
     // Upper halves are read where they are, and what is narrowed is left above them.
     ("u8", "i16", "i16(a[x]) - i16(b[x])", 16, 1.0),
-    (
-        "i16",
-        "i16",
-        "i16((i32(a[x]) * i32(b[x]) + 0x4000) >> 15)",
-        8,
-        4.0,
-    ),
+    ("i16", "i16", "i16((i32(a[x]) * i32(b[x]) + 0x4000) >> 15)", 8, 4.0),
     ("i32", "i16", "i16_sat((i64(a[x]) + 0x8000) >> 16)", 8, 2.0),
     ("i16", "u8", "u8_sat((i32(a[x]) + 8) >> 4)", 16, 2.0),
-    (
-        "i32",
-        "i32",
-        "i32((i64(a[x]) * i64(b[x])) >> 16) + a[x]",
-        8,
-        9.0,
-    ),
+    ("i32", "i32", "i32((i64(a[x]) * i64(b[x])) >> 16) + a[x]", 8, 9.0),
     // A factor that is computed and fits in an element.
-    (
-        "u8",
-        "u8",
-        "u8((u16(b[x]) * u16(255 - a[x]) + 128) >> 8)",
-        16,
-        3.5,
-    ),
+    ("u8", "u8", "u8((u16(b[x]) * u16(255 - a[x]) + 128) >> 8)", 16, 3.5),
     // Ones of bytes, added up pairwise; shifts that add.
     ("u16", "u16", "popcount(a[x])", 8, 1.0),
     ("u32", "u32", "popcount(a[x] ^ b[x])", 8, 4.0),
@@ -347,13 +330,7 @@ const ROUNDED: [Row; 43] = [
     ("u16", "u16", "a[x] / b[x]", 16, 45.0),
     ("i32", "i32", "a[x] * 12345 + b[x] * 12345", 8, 3.0),
     ("u8", "i32", "i32(a[x]) * 300 + i32(b[x]) * 300", 8, 5.0),
-    (
-        "u8",
-        "u8",
-        "u8((u16(a[x]) * 33 + u16(b[x]) * 33 + 64) >> 7)",
-        16,
-        5.5,
-    ),
+    ("u8", "u8", "u8((u16(a[x]) * 33 + u16(b[x]) * 33 + 64) >> 7)", 16, 5.5),
     ("u8", "u8", "sat_sub(max(a[x], b[x]), 9)", 32, 2.0),
     ("f32", "i32", "i32(a[x])", 4, 2.0),
     ("f32", "u32", "u32(a[x])", 4, 3.0),
@@ -371,41 +348,11 @@ const ROUNDED: [Row; 43] = [
     ("i16", "i16", "a[x] >> (b[x] & 15)", 8, 2.0),
     ("u16", "u16", "a[x] >> b[x]", 8, 2.0),
     ("i64", "i64", "a[x] >> (b[x] & 63)", 2, 2.5),
-    (
-        "u8",
-        "u8",
-        "u8((u16(a[x]) + 3 * u16(b[x]) + 2) >> 2)",
-        16,
-        1.0,
-    ),
-    (
-        "i8",
-        "i8",
-        "i8_sat(rounding_shr(i16(a[x]) * i16(b[x]), 7))",
-        8,
-        2.0,
-    ),
-    (
-        "u8",
-        "u8",
-        "u8_sat(rounding_shr(u16(a[x]) * u16(b[x]), 6))",
-        8,
-        2.0,
-    ),
-    (
-        "i16",
-        "i16",
-        "i16_sat(rounding_shr(i32(a[x]) * i32(b[x]), 11))",
-        4,
-        2.0,
-    ),
-    (
-        "i8",
-        "i16",
-        "rounding_shr(i16(a[x]) * i16(b[x]), 7)",
-        8,
-        2.0,
-    ),
+    ("u8", "u8", "u8((u16(a[x]) + 3 * u16(b[x]) + 2) >> 2)", 16, 1.0),
+    ("i8", "i8", "i8_sat(rounding_shr(i16(a[x]) * i16(b[x]), 7))", 8, 2.0),
+    ("u8", "u8", "u8_sat(rounding_shr(u16(a[x]) * u16(b[x]), 6))", 8, 2.0),
+    ("i16", "i16", "i16_sat(rounding_shr(i32(a[x]) * i32(b[x]), 11))", 4, 2.0),
+    ("i8", "i16", "rounding_shr(i16(a[x]) * i16(b[x]), 7)", 8, 2.0),
 ];
 
 #[test]
