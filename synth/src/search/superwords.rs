@@ -551,10 +551,7 @@ impl Search<'_> {
 
     /// Registers where parts of superwords are read for the values that they stand for.
     fn with_parts(&mut self, parts: &HashMap<Value, Value>, roots: &[Value]) -> Vec<Value> {
-        self.rebuilt(roots, &mut |search, value, args| {
-            if let Some(part) = parts.get(&value) {
-                return *part;
-            }
+        self.rebuilt(roots, parts, &mut |search, value, args| {
             let Node::Apply { operation, .. } = *search.graph.node(value) else {
                 return value;
             };
@@ -593,7 +590,7 @@ impl Search<'_> {
 
     /// The same registers, with what reads upper halves of inputs written as what reads lower ones.
     fn of_lower_halves(&mut self, roots: &[Value]) -> Vec<Value> {
-        self.rebuilt(roots, &mut |search, value, args| {
+        self.rebuilt(roots, &HashMap::new(), &mut |search, value, args| {
             let Node::Apply { operation, .. } = *search.graph.node(value) else {
                 return value;
             };
@@ -660,14 +657,20 @@ impl Search<'_> {
         Some(self.graph.add(lower))
     }
 
-    /// Registers made anew of what their operations made_of on their new operands, which hold the same.
+    /// Registers made anew: with other values for some, of which only lowest bits are the same, and of what operations
+    /// become on their new operands, which is all the same.
     fn rebuilt(
         &mut self,
         roots: &[Value],
+        others: &HashMap<Value, Value>,
         made_of: &mut dyn FnMut(&mut Self, Value, Vec<Argument>) -> Value,
     ) -> Vec<Value> {
         let mut new: HashMap<Value, Value> = HashMap::new();
         for value in self.graph.needed(roots) {
+            if let Some(other) = others.get(&value) {
+                new.insert(value, *other);
+                continue;
+            }
             let made = match self.graph.node(value).clone() {
                 Node::Cast { value: seen, width } => {
                     let value = new[&seen];
