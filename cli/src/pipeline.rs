@@ -23,6 +23,7 @@ use store::object::Store;
 use synth::compile::{Compiled as Found, Outcome};
 use synth::cost::CostTable;
 use synth::estimate::nest;
+use synth::limit::Bound;
 use synth::operations::TargetOperations;
 use target::{Target, Targets};
 use validate::check::judge::Judge;
@@ -134,7 +135,12 @@ fn scalar(kernel: &Kernel, lowered: &Lowered, found: &Found, placement: &Placeme
             Outcome::NotFound(limits) if limits.is_empty() => {
                 "no instructions of the target were found that compute it".to_owned()
             }
-            Outcome::NotFound(limits) => format!("the search ended at {}", limits.join(", ")),
+            Outcome::NotFound(limits) => {
+                format!(
+                    "the search ended at {}",
+                    Bound::names(limits.iter().copied())
+                )
+            }
             Outcome::Refuted(_) => "what was found was refuted".to_owned(),
             Outcome::Unproved(reason) => format!("what was found could not be proved: {reason}"),
             Outcome::NotPlaced(why) => why.clone(),

@@ -16,6 +16,7 @@ use serde::Serialize;
 use spent::Spent;
 use std::fmt::Write as _;
 use std::time::Duration;
+use synth::limit::Bound;
 use validate::run::Outcome;
 
 /// All kernels of a file.
@@ -327,7 +328,9 @@ impl WindowReport {
                     .notes
                     .push("no instructions of the target compute it".to_owned());
             }
-            synth::compile::Outcome::NotFound(bounds) => report.limit = Some(bounds.join(", ")),
+            synth::compile::Outcome::NotFound(bounds) => {
+                report.limit = Some(Bound::names(bounds.iter().copied()));
+            }
             synth::compile::Outcome::Refuted(model) => {
                 let inputs = model
                     .iter()
@@ -348,8 +351,8 @@ impl WindowReport {
 
 /// That a search with a result did not look at everything, where it did not.
 fn not_all(found: &synth::compile::WindowReport) -> Option<String> {
-    let bounds: Vec<&str> = found.search.left_out().collect();
-    let bounds = Some(bounds.join(", ")).filter(|bounds| !bounds.is_empty())?;
+    let bounds = Bound::names(found.search.left_out());
+    let bounds = Some(bounds).filter(|bounds| !bounds.is_empty())?;
     Some(format!(
         "not everything was looked at ({bounds}): there may be something cheaper"
     ))

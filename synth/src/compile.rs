@@ -14,7 +14,7 @@ use crate::elements;
 use crate::estimate::WindowInput;
 use crate::goal::Goal;
 use crate::lanes::Counterexamples;
-use crate::limit::Limit;
+use crate::limit::{Bound, Limit};
 use crate::operations::TargetOperations;
 use crate::placement;
 use crate::prepare::{prepare, prepare_tail};
@@ -83,7 +83,7 @@ pub enum Outcome {
     /// A program was found that costs more than the elements one by one, which are left to C.
     Elements(Cost),
     /// Nothing was found, within which bounds (none: the search was complete).
-    NotFound(Vec<&'static str>),
+    NotFound(Vec<Bound>),
     /// What was found differs from the window on this input. The search proposes; this is
     /// where a wrong proposal ends.
     Refuted(smt::verdict::Model),

@@ -18,7 +18,7 @@ pub use terms::{computes_floats, contains, numbers_of, operators_of, signature, 
 
 use crate::cost::Cost;
 use crate::lane_function::LaneFunction;
-use crate::limit::Limit;
+use crate::limit::{Bound, Limit};
 use semantics::bits::Bits;
 use semantics::eval::{CompiledTerms, Input};
 use semantics::sort::Sort;
@@ -96,7 +96,7 @@ pub struct LaneReport {
     /// When nothing was found: what agreed on the most tests, and where it does not.
     pub nearest: Option<NearMiss>,
     /// Which bound ended the search; none when it found something or ran out of candidates.
-    pub stopped_by: Option<&'static str>,
+    pub stopped_by: Option<Bound>,
 }
 
 /// An expression that equals the goal on many inputs, but not on all.
@@ -208,12 +208,12 @@ pub fn search(
                 });
             }
             Verdict::Unknown(_) => {
-                report.stopped_by = Some("a candidate could not be decided");
+                report.stopped_by = Some(Bound::Undecided);
                 return (None, report);
             }
         }
         if report.refuted.len() > 40 {
-            report.stopped_by = Some("too many refuted candidates");
+            report.stopped_by = Some(Bound::Refuted);
             return (None, report);
         }
     }
@@ -391,7 +391,7 @@ struct Round<'a> {
     found: Option<(How, Cost)>,
     /// What agrees with the goal on the most tests without agreeing on all.
     nearest: Option<(usize, How, Vec<u64>)>,
-    stopped_by: Option<&'static str>,
+    stopped_by: Option<Bound>,
     tests: usize,
 }
 
@@ -594,7 +594,7 @@ impl<'a> Round<'a> {
         }
         self.evaluations += 1;
         if self.evaluations >= self.budget {
-            self.stopped_by = self.found.is_none().then_some("the limit on candidates");
+            self.stopped_by = self.found.is_none().then_some(Bound::Candidates);
             return false;
         }
         if self.evaluations.is_multiple_of(1024)

@@ -24,7 +24,7 @@ mod lane_function;
 pub mod lanes;
 pub mod legal;
 mod library;
-mod limit;
+pub mod limit;
 mod masks;
 pub mod matching;
 mod memo;

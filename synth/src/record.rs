@@ -5,6 +5,7 @@
 //! back. A text that names an instruction which is not there is no text.
 
 use crate::compile::{Options, Outcome, Shape, WindowReport};
+use crate::limit::Bound;
 use crate::operations::TargetOperations;
 use crate::search::SearchReport;
 use autoir::program::{Program, text};
@@ -55,15 +56,15 @@ pub(crate) fn write(
     let mut text = String::new();
     match (&report.outcome, program) {
         (Outcome::Proved(evidence), Some(program)) => {
-            let bounds: Vec<&str> = report.search.left_out().collect();
-            let _ = writeln!(text, "proved {} {}", report.cost, bounds.join(", "));
+            let bounds = Bound::names(report.search.left_out());
+            let _ = writeln!(text, "proved {} {bounds}", report.cost);
             let _ = writeln!(text, "{}", proof(evidence));
             let _ = writeln!(text, "(program window\n{})", numbered(program, inputs));
         }
-        (Outcome::NotFound(bounds), _) if !bounds.contains(&"the time limit") => {
+        (Outcome::NotFound(bounds), _) if !bounds.iter().any(|b| b.is_of_the_machine()) => {
             let _ = writeln!(text, "nothing");
             for bound in bounds {
-                let _ = writeln!(text, "{bound}");
+                let _ = writeln!(text, "{}", bound.name());
             }
         }
         _ => return None,
@@ -103,7 +104,7 @@ pub(crate) fn read(
         cached: true,
     };
     if head == "nothing" {
-        let bounds = rest.lines().filter_map(bound).collect();
+        let bounds = rest.lines().filter_map(Bound::named).collect();
         return Some((None, report(Outcome::NotFound(bounds), 0)));
     }
     let (cost, bounds) = head.strip_prefix("proved ")?.split_once(' ')?;
@@ -125,13 +126,8 @@ pub(crate) fn read(
             .map_or(name.to_owned(), String::clone)
     };
     let mut report = report(Outcome::Proved(evidence), cost);
-    report.search.stopped_by = bounds.split(", ").filter_map(bound).collect();
+    report.search.stopped_by = bounds.split(", ").filter_map(Bound::named).collect();
     Some((Some(program.renamed(&name_of)), report))
-}
-
-/// The bounds that a report may name, as they are written.
-fn bound(text: &str) -> Option<&'static str> {
-    crate::search::BOUNDS.into_iter().find(|b| *b == text)
 }
 
 fn read_proof(line: &str) -> Option<Evidence> {

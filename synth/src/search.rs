@@ -61,7 +61,7 @@ use crate::cost::Cost;
 use crate::estimate::{Estimator, WindowInput};
 use crate::goal::Goal;
 use crate::lanes::{self, Counterexamples, LaneExpr, LaneGoal, LaneReport, NearMiss};
-use crate::limit::{self, Limit};
+use crate::limit::{Bound, Limit};
 use autoir::program::{Program, Value};
 use semantics::sort::Sort;
 use semantics::term::Term;
@@ -71,17 +71,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 use target::processor::Processor;
 
-/// The bounds that may end a search, as reports name them.
-pub const BOUNDS: [&str; 8] = [
-    limit::TIME,
-    limit::MEMORY,
-    "the limit on goals",
-    "the limit on matches",
-    "the limit on values",
-    "the limit on candidates",
-    "a candidate could not be decided",
-    "too many refuted candidates",
-];
 /// The variable for bits that do not matter.
 const NOTHING: &str = "@nothing";
 /// How many of a window's numbers are tried as immediates.
@@ -166,18 +155,14 @@ pub struct SearchReport {
     /// equal to it: with the input that shows it.
     pub refuted: Vec<String>,
     /// Bounds that were reached.
-    pub stopped_by: BTreeSet<&'static str>,
+    pub stopped_by: BTreeSet<Bound>,
 }
 
 impl SearchReport {
-    /// The bounds because of which goals were left out: something cheaper may be among them. Enumerations
-    /// of small functions, which nearly always end at a bound of their own, are not counted.
-    pub fn left_out(&self) -> impl Iterator<Item = &'static str> {
-        let of_goals = &BOUNDS[..5];
-        self.stopped_by
-            .iter()
-            .copied()
-            .filter(|b| of_goals.contains(b))
+    /// The bounds because of which goals were left out: something cheaper may be among them.
+    pub fn left_out(&self) -> impl Iterator<Item = Bound> {
+        let bounds = self.stopped_by.iter().copied();
+        bounds.filter(|bound| bound.leaves_out())
     }
 }
 
@@ -540,11 +525,8 @@ impl<'a> Search<'a> {
             return None;
         }
         for (met, limit) in [
-            (self.report.goals >= self.limits.goals, "the limit on goals"),
-            (
-                self.report.matches >= self.limits.matches,
-                "the limit on matches",
-            ),
+            (self.report.goals >= self.limits.goals, Bound::Goals),
+            (self.report.matches >= self.limits.matches, Bound::Matches),
         ] {
             if met {
                 self.report.stopped_by.insert(limit);

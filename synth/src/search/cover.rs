@@ -27,6 +27,7 @@ use crate::goal::Goal;
 use crate::lanes::{LaneExpr, LaneGoal, LaneOp};
 use crate::legal;
 use crate::library::Library;
+use crate::limit::Bound;
 use crate::tabulate::Function;
 use autoir::program::{Node, Value};
 use semantics::bits::Bits;
@@ -514,7 +515,7 @@ impl Search<'_> {
             return None;
         }
         if choices.made.len() >= MAX_VALUES {
-            self.report.stopped_by.insert("the limit on values");
+            self.report.stopped_by.insert(Bound::Values);
             return None;
         }
         if !choices.open.insert(t) {
