@@ -23,6 +23,8 @@ mod chains;
 mod choices;
 #[path = "end_to_end/compile.rs"]
 mod compile;
+#[path = "end_to_end/compositions.rs"]
+mod compositions;
 #[path = "end_to_end/contrast.rs"]
 mod contrast;
 #[path = "end_to_end/costs.rs"]

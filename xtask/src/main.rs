@@ -50,6 +50,8 @@ Usage: cargo xtask COMMAND
                    of so many only (1); $ISAFORGE_VENDOR names a vendor's file, the second witness
   operators        every operator of the kernel language at every type, as vectors:
                    --target T (x86-64-v3)
+  compositions     what expressions of two operators cost beside their parts, drawn at random: --target T
+                   (x86-64-v3), --isa I (x86), --seed S (1), --count N (100)
   lanes            vectors of 1 to 64 lanes of every element type with every kind of tail, run with
                    sanitizers between pages that may not be touched
   costs            what known sequences cost, for those that take seconds each to search for
@@ -79,6 +81,7 @@ fn main() -> ExitCode {
         Some("test-servers") => steps::test_servers(&root),
         Some("mutants") => steps::mutants(&root, &arguments[1..]),
         Some("operators") => steps::operators(&root, &arguments[1..]),
+        Some("compositions") => steps::compositions(&root, &arguments[1..]),
         Some("lanes") => steps::lanes(&root),
         Some("costs") => steps::costs(&root),
         Some("fuzz") => steps::fuzz(&root, &arguments[1..]),

@@ -172,6 +172,18 @@ pub(crate) fn operators(root: &Path, arguments: &[String]) -> bool {
     drawn("fuzz::every_operator", tests, &options, arguments)
 }
 
+/// Compositions of two expressions beside their parts.
+pub(crate) fn compositions(root: &Path, arguments: &[String]) -> bool {
+    let options = [
+        ("--target", "ISAFORGE_COMPOSITIONS"),
+        ("--isa", "ISAFORGE_COMPOSITIONS_ISA"),
+        ("--seed", "ISAFORGE_COMPOSITIONS_SEED"),
+        ("--count", "ISAFORGE_COMPOSITIONS_COUNT"),
+    ];
+    let tests = end_to_end(root).env(options[0].1, "x86-64-v3");
+    drawn("compositions::many", tests, &options, arguments)
+}
+
 /// Vectors of every number of lanes of every element type, run with sanitizers.
 pub(crate) fn lanes(root: &Path) -> bool {
     let name = "partial::vectors_of_every_number_of_lanes_touch_just_their_elements";
