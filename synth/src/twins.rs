@@ -106,15 +106,10 @@ impl Candidates {
 impl Candidate {
     /// Whether it treats the lanes of its registers, of some width, alike and apart.
     pub(crate) fn is_by_lanes(&self) -> bool {
-        [8, 16, 32, 64]
-            .into_iter()
-            .any(|width| self.is_by_lanes_of(width))
-    }
-
-    /// Whether it treats the lanes of its registers, of this width, alike and apart.
-    pub(crate) fn is_by_lanes_of(&self, width: u32) -> bool {
-        self.packed_lane(width).is_some_and(|f| {
-            f.lanes * width == self.width && f.inputs.iter().all(|(_, stride)| *stride == width)
+        [8, 16, 32, 64].into_iter().any(|width| {
+            self.packed_lane(width).is_some_and(|f| {
+                f.lanes * width == self.width && f.inputs.iter().all(|(_, stride)| *stride == width)
+            })
         })
     }
 }

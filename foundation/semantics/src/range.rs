@@ -112,17 +112,12 @@ impl Ranges {
                 return Some((x.0.min(y.0), x.1.max(y.1)));
             }
             C::FToUint => return crate::float::bounds::converted(op, a),
-            _ => {}
+            C::BvLshr => return Some((0, self.unsigned(a[0]).1)),
+            C::BvAdd | C::BvSub | C::BvMul | C::Umin | C::Umax => {}
+            C::BvAnd | C::BvOr | C::BvXor => {}
+            _ => return None,
         }
         let &[x, y] = a else { return None };
-        let two = [C::BvAdd, C::BvSub, C::BvMul, C::Umin, C::Umax, C::BvAnd];
-        let two = two.contains(&op.code) || matches!(op.code, C::BvOr | C::BvXor);
-        if op.code == C::BvLshr {
-            return Some((0, self.unsigned(x).1));
-        }
-        if !two {
-            return None;
-        }
         let (x, y) = (self.unsigned(x), self.unsigned(y));
         match op.code {
             C::BvAdd | C::BvSub => {

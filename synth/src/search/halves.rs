@@ -75,12 +75,9 @@ impl Search<'_> {
     /// A register whose upper half holds the low bits of a value, and whether that is another place
     /// than they have in it.
     fn upper_of(&mut self, value: Value, half: u32, depth: usize) -> Option<(Value, bool)> {
-        let mut value = value;
-        while let Node::Cast { value: seen, .. } = *self.graph.node(value) {
-            if self.graph.width(seen) < half {
-                return None;
-            }
-            value = seen;
+        let (value, seen) = self.uncast(value);
+        if seen < half {
+            return None;
         }
         match self.graph.node(value).clone() {
             Node::Constant(bits) => {
@@ -308,10 +305,7 @@ impl Search<'_> {
     /// above the first for no more than moving it there.
     fn left_above(&mut self, low: Value, high: Value, bits: u32) -> Option<Value> {
         let candidates = self.candidates;
-        let mut value = high;
-        while let Node::Cast { value: seen, .. } = *self.graph.node(value) {
-            value = seen;
-        }
+        let (value, _) = self.uncast(high);
         let Node::Apply {
             operation,
             mut args,

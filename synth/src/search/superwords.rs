@@ -88,11 +88,12 @@ impl Search<'_> {
                 break;
             };
             self.tried("what registers compute alike, at once", Some(estimate.cost));
-            if self.estimate(&found) <= estimate {
+            let known = found.clone();
+            let cheaper = self.cheaper_registers(goal, Some(found), Some(other));
+            found = cheaper.unwrap_or_else(|| known.clone());
+            if found == known {
                 break;
             }
-            self.second = Some((goal.clone(), found));
-            found = other;
         }
         found
     }
@@ -100,9 +101,10 @@ impl Search<'_> {
     /// The cheapest registers with superwords of at most one width or another, and what they cost.
     fn cheapest_superwords(&mut self, roots: &[Value]) -> Option<(Estimate, Vec<Value>)> {
         let widths: Vec<u32> = self.candidates.widths.vectors().collect();
+        let needed = self.bits_needed(roots);
         let mut best: Option<(Estimate, Vec<Value>)> = None;
         for most in widths {
-            let words = self.superwords(roots, most);
+            let words = self.superwords(&needed, most);
             if !words.iter().any(|word| word.width() == most) {
                 continue;
             }
@@ -118,7 +120,7 @@ impl Search<'_> {
     }
 
     /// A register seen through casts, and how many of its lowest bits are seen.
-    fn uncast(&self, value: Value) -> (Value, u32) {
+    pub(super) fn uncast(&self, value: Value) -> (Value, u32) {
         let (mut value, mut bits) = (value, self.graph.width(value));
         while let Node::Cast { value: seen, .. } = *self.graph.node(value) {
             (value, bits) = (seen, bits.min(self.graph.width(seen)));
@@ -161,6 +163,9 @@ impl Search<'_> {
     /// The cheapest operation that does the same to each lane of a register at least so wide.
     fn at_width(&self, operation: usize, width: u32) -> Option<usize> {
         let c = &self.candidates.list[operation];
+        if c.width == width {
+            return Some(operation);
+        }
         let own = self.lanes_of(operation)?;
         // The same operation at other numbers.
         let same = |&other: &usize| {
@@ -178,9 +183,6 @@ impl Search<'_> {
                         && f.immediates == g.immediates
                 })
         };
-        if c.width == width {
-            return Some(operation);
-        }
         let cost = |other: &usize| self.candidates.list[*other].cost;
         let mut widths = self.candidates.widths.vectors().filter(|w| *w >= width);
         widths.find_map(|width| {
@@ -216,9 +218,8 @@ impl Search<'_> {
         needed
     }
 
-    /// What fills registers, of all that some registers rest on: as high up as there is any.
-    fn superwords(&self, roots: &[Value], most: u32) -> Vec<Superword> {
-        let needed = self.bits_needed(roots);
+    /// What fills registers of at most a width, of values of which so many bits are read: as high up as there is any.
+    fn superwords(&self, needed: &BTreeMap<Value, u32>, most: u32) -> Vec<Superword> {
         let widest = self.candidates.widths.widest();
         let partly = |value: &Value| {
             let bits = *needed.get(value)?;
@@ -605,9 +606,15 @@ impl Search<'_> {
         let count = u32::try_from(args.len()).ok().filter(|n| *n < 32)?;
         let all = (1u32 << count) - 1;
         let candidates = self.candidates;
+        let formals = &candidates.list[operation].instance.formals;
         let reads_upper = |other: &&usize| {
-            let found = candidates.twin(**other, Twin::Reads(all));
-            found.is_some_and(|found| found.operation == operation)
+            let halves = &candidates.list[**other].instance.formals;
+            let mut pairs = formals.iter().zip(halves);
+            // Most others are told apart without being looked up.
+            halves.len() == formals.len()
+                && pairs.all(|(whole, half)| whole.width == 2 * half.width)
+                && (candidates.twin(**other, Twin::Reads(all)))
+                    .is_some_and(|found| found.operation == operation)
         };
         let same_width = candidates.by_width(candidates.list[operation].width);
         let other = *same_width.iter().find(reads_upper)?;
@@ -640,14 +647,12 @@ impl Search<'_> {
                 operation,
                 mut args,
             } => {
-                let (width, lanes) = (2 * half, self.lanes_of(operation)?);
-                let mut strides = lanes.function.inputs.iter();
-                let alike = strides.all(|(_, stride)| *stride == lanes.width);
+                let by_lanes = self.candidates.list[operation].is_by_lanes();
+                let deeper = depth.checked_sub(1).filter(|_| by_lanes)?;
                 for argument in &mut args {
                     if let Argument::Value(value) = argument {
-                        let deeper = depth.checked_sub(1).filter(|_| alike)?;
                         let lower = self.lower_of_upper(*value, deeper)?;
-                        *value = self.seen(lower, width);
+                        *value = self.seen(lower, 2 * half);
                     }
                 }
                 Node::Apply { operation, args }
